@@ -90,9 +90,9 @@ function keptIn(text: string): Kept {
   return { text: '', longs: {} };
 }
 
-/** Once a process. A key of S3 has at most 1024 bytes, of which nine are for the kind of the record. */
+/** Once a process. A key of S3 has at most 1024 bytes, of which five are for `name/`. */
 export function objectBackend(objects: ObjectStore, options?: BackendOptions): Backend {
-  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 9 });
+  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 5 });
 }
 
 /** Stands for the service. */

@@ -34,7 +34,7 @@ export interface DynamodbBackendOptions extends BackendOptions, DynamodbService 
 }
 
 /**
- * A backend in DynamoDB: an item for each name and kind of record, which is replaced on the condition that it is still as it was. Every
+ * A backend in DynamoDB: an item for each name, which is replaced on the condition that it is still as it was. Every
  * read is consistent. Names are at most 2000 bytes long.
  *
  * The clock is that of the service, by the header `Date` of its responses, which counts seconds: at first it is known to

@@ -25,7 +25,7 @@ export interface EtcdBackendOptions extends BackendOptions, EtcdServers {
 }
 
 /**
- * A backend in etcd (3.4 or newer), over its HTTP API with JSON, by `fetch`: no package is needed. A key for each name and kind of record,
+ * A backend in etcd (3.4 or newer), over its HTTP API with JSON, by `fetch`: no package is needed. A key for each name,
  * which is replaced if it is still as it was. Names may have any length. etcd is made for small values: it keeps all of them in memory,
  * 2 GB by default, and each change of them until it is compacted (`--auto-compaction-retention`). Use it for values of some kilobytes, up
  * to some megabytes.

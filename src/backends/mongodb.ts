@@ -15,8 +15,8 @@ export type { MongoCollection } from './mongodb/collection.ts';
 /** The options of {@link mongodbBackend}. */
 export interface MongodbBackendOptions extends BackendOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `lock/`, `snapshot/` or
-   * `report/` and the name, but for the one that tells the time, `clock`. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
+   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `name/` or `report/` and
+   * the name, but for the one that tells the time, `clock`. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
    */
   readonly collection: MongoCollection;
   /**
@@ -27,7 +27,7 @@ export interface MongodbBackendOptions extends BackendOptions {
 }
 
 /**
- * A backend in MongoDB (4.4 or newer): a document for each name and kind of record. Each step is one command that runs at the primary,
+ * A backend in MongoDB (4.4 or newer): a document for each name. Each step is one command that runs at the primary,
  * and whose answer tells its clock. In a sharded cluster that is the clock of the `mongos` that receives the
  * command: synchronize their clocks. The majority of a replica set acknowledges each step, so that a failover loses no
  * lease. Names may have any length. A document takes at most 16 MB, so a payload some kilobytes less; a longer one is not published.

@@ -45,11 +45,7 @@ export class ClusterMember {
   readonly signals: SignalPort | undefined;
   /** Those on its keys; `undefined`: it has none, or takes no part in checks. */
   marks: MarksOnKeys | undefined = undefined;
-  readonly #backends: readonly [
-    BackendAccess<LockSteps> | undefined,
-    StoreAccess | undefined,
-    ServerClock | undefined,
-  ];
+  readonly #storeAccess: StoreAccess | undefined;
 
   /**
    * @param codec of its snapshots. @default that of the store
@@ -71,7 +67,7 @@ export class ClusterMember {
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.reports = isTask ? store?.checks : undefined;
     this.signals = store?.signals;
-    this.#backends = [lock, store, serverClock];
+    this.#storeAccess = store;
     this.fleet = store?.fleet;
     this.log = log;
     this.options = options;
@@ -106,7 +102,9 @@ export class ClusterMember {
       options,
       new Events(options.name, options, new Counters()),
       this.timing,
-      ...this.#backends,
+      undefined,
+      this.#storeAccess,
+      undefined,
       codec,
       record,
     );

@@ -240,11 +240,8 @@ export class MemberCoordinator implements Coordinator {
     if (polled !== undefined) this.checks?.leave(polled);
     await this.#task?.close();
     this.#controlled?.by.leave(this.#controlled.host);
-    await Promise.all([
-      this.#reporting && fleet?.leave(this.#reporting, this.#member),
-      this.#marks?.close(),
-      lock?.close(),
-    ]);
+    this.#marks?.close();
+    await Promise.all([this.#reporting && fleet?.leave(this.#reporting, this.#member), lock?.close()]);
   }
 
   problems(): CoordinationProblem[] {

@@ -11,7 +11,7 @@ import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
 import { type EncodedBody, encodeBody } from './snapshot-body.ts';
-import type { Codec, WriteAnswer } from './store-contract.ts';
+import type { Codec, ReplaceAnswer, WriteAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
@@ -45,12 +45,25 @@ export interface WriteRight extends Pick<HeldLease, 'leftMs' | 'isLost'> {
   /** The version of what is written. @default undefined: the backend gives it one */
   readonly token: number | undefined;
 }
+/** A board has no age, and no next round. */
+const OF_BOARD: SnapshotMetadata = {
+  isAbsent: false,
+  age: 0,
+  dueIn: Infinity,
+  isDueTimeOverridden: false,
+  took: 0,
+  maxStaleness: undefined,
+  isLimitScheduled: false,
+  tags: undefined,
+  meta: undefined,
+  headers: undefined,
+};
 
 /** Writes the snapshots of a member to its store, and reports what happens. */
 export class SnapshotWriter {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #steps: Pick<StoreSteps, 'write' | 'change' | 'confirm'>;
+  readonly #steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
@@ -61,7 +74,7 @@ export class SnapshotWriter {
   constructor(
     context: MemberContext,
     access: BackendAccess<StoreSteps>,
-    steps: Pick<StoreSteps, 'write' | 'change' | 'confirm'>,
+    steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>,
     codec: Codec,
     noteOutage: () => void,
   ) {
@@ -157,6 +170,19 @@ export class SnapshotWriter {
   }
 
   /**
+   * Writes a board in the place of a version; 0: where there is none. Rejects where it can't be encoded or written; `undefined`: the
+   * store was not asked.
+   */
+  async replace(entry: Entry<unknown>, board: unknown, version: number): Promise<ReplaceAnswer | undefined> {
+    const { names } = this.#context;
+    const name = await names.atBackend(entry, this.#access.steps.longestName);
+    const body = await this.encode(board, false, false, undefined);
+    const text = withMetadata(body, OF_BOARD, names.makerOf(entry));
+    const replace = (): Promise<ReplaceAnswer> => this.#steps.replace(name, text, version);
+    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace));
+  }
+
+  /**
    * Encodes a value. Rejects with the error of the codec.
    *
    * @param isEmpty there is none.
@@ -174,31 +200,32 @@ export class SnapshotWriter {
   }
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
-  #send(
+  #send<A extends Settled | ReplaceAnswer>(
     lease: WriteRight | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
-    send: (payload: string) => Promise<Settled>,
-  ): Promise<BackendReply<Settled>> {
+    send: (payload: string) => Promise<A>,
+  ): Promise<BackendReply<A>> {
     const { answers, backgroundTimeoutMs } = this.#access;
     const { options, events } = this.#context;
     const { clock } = options;
     let length = 0;
-    const sendOnce = (): Promise<Settled> => {
+    const sendOnce = (): Promise<A> => {
       const text = payload();
       length = bytes(text);
       return send(text);
     };
-    const write = (): Promise<Settled> => {
+    const write = (): Promise<A> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
       const silenceMs = Math.min(backgroundTimeoutMs, mostMs);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
-    const counted = (answer: Settled): Settled => {
-      if (answer.written.kind === 'written') events.counters.bytes += length;
+    const counted = (answer: A): A => {
+      const { kind } = 'written' in answer ? answer.written : answer;
+      if (kind === 'written') events.counters.bytes += length;
       return answer;
     };
-    const step = async (): Promise<Settled> => {
+    const step = async (): Promise<A> => {
       try {
         return counted(await write());
       } catch (error) {
@@ -211,7 +238,7 @@ export class SnapshotWriter {
   }
 
   /** Reports the answer of the store. @throws the cause when it fails. */
-  #answerOf(entry: Entry<unknown>, asked: BackendReply<Settled>): Settled | undefined {
+  #answerOf<A>(entry: Entry<unknown>, asked: BackendReply<A>): A | undefined {
     const { log } = this.#context;
     this.#noteOutage();
     if (asked.kind === 'open') return undefined;

@@ -11,6 +11,7 @@ import { allVersions, versionsOf } from '../../src/cluster/versions-of.ts';
 import { OptionChecks, ownOptions } from '../../src/option-checks.ts';
 import { defaultCodec } from '../../src/records/store/default-codec.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
+import { replaceIn } from './replace-in.ts';
 
 export interface WrapStoreOptions {
   readonly timeout?: DurationLike | undefined;
@@ -41,6 +42,7 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    replace: replaceIn(store),
     confirm: store.confirm?.bind(store),
     history: async (name: string) => store.history?.(name) ?? presentOnly(store, name),
     reports,

@@ -1,7 +1,7 @@
 import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
-import { earlierOf, edited, foundBy, isExpired } from '../edited.ts';
+import { earlierOf, edited, foundBy, isExpired, LONGEST_AHEAD_MS } from '../edited.ts';
 import { nameAt, PARTS, type Place, placeOf, REPORT } from '../names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records } from '../records.ts';
 import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
@@ -188,11 +188,12 @@ export class SwappedRecords implements Records {
     };
   }
 
-  /** As long as the part that is kept longest. */
+  /** As long as the part that is kept longest. The end of a part that was edited by hand may be anything. */
   #keepFor(parts: Parts, { earliest }: ClockSpan): number {
-    const times = [...parts.values()].map(
-      ({ until, keepMs }) => Math.max(0, until - earliest) + Math.min(this.#retentionMs, keepMs ?? Infinity),
-    );
+    const times = [...parts.values()].map(({ until, keepMs }) => {
+      const left = Number.isFinite(until) ? Math.min(until - earliest, LONGEST_AHEAD_MS) : 0;
+      return Math.max(0, left) + Math.min(this.#retentionMs, keepMs ?? Infinity);
+    });
     return Math.max(0, ...times);
   }
 

@@ -9,6 +9,8 @@ import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { mongodbBackend } from '../../../src/backends/mongodb.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
 import { backendConformance, NOBODY } from './support/backend-conformance.ts';
 import { backends } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
@@ -70,10 +72,11 @@ if (mongodb !== undefined) {
     const none = new MongoClient(`mongodb://${NOBODY}`, { serverSelectionTimeoutMS: 1000 });
     const collection = (client: MongoClient): Collection<{ _id: string; record: string }> =>
       client.db('tickless').collection(`records_${process.pid}`);
-    const edit = async (id: string, change: (fields: Record<string, unknown>) => object): Promise<void> => {
-      const fields = JSON.parse((await collection(one).findOne({ _id: id }))?.record ?? '{}');
-      const record = JSON.stringify({ ...fields, ...change(fields) });
-      await collection(one).updateOne({ _id: id }, { $set: { record } });
+    const edit = async (name: string, part: Part, change: FieldsChange): Promise<void> => {
+      const _id = NAME + name;
+      const text = (await collection(one).findOne({ _id }))?.record ?? '{}';
+      const record = changedText(text, part, change);
+      await collection(one).updateOne({ _id }, { $set: { record } });
     };
     afterAll(async () => {
       await collection(one).drop();
@@ -85,9 +88,9 @@ if (mongodb !== undefined) {
       another: (own) => mongodbBackend({ collection: collection(another), ...own }),
       none: (own) => mongodbBackend({ collection: collection(none), ...own }),
       edits: {
-        forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
-        damage: (name, field) => edit(`lock/${name}`, () => textDamage(field)),
-        postdate: (name, ms) => edit(`snapshot/${name}`, (fields) => postdated(fields, ms)),
+        forget: async (name) => void (await collection(one).deleteOne({ _id: NAME + name })),
+        damage: (name, field) => edit(name, 'lock', () => textDamage(field)),
+        postdate: (name, ms) => edit(name, 'snapshot', (fields) => postdated(fields, ms)),
       },
     });
   });

@@ -29,6 +29,7 @@ import { type Dialect, sqlFields } from './support/edits.ts';
 
 const SPACE = `edited_${process.pid}`;
 const NAME = 'v';
+const PARTS = { lock: 'lock', store: 'snapshot' } as const;
 const HELD = { rates: { USD: 1.08 } };
 const LOADED = 'loaded anew';
 
@@ -46,7 +47,7 @@ interface Engine {
 
 const COLUMNS: readonly string[] = ['body', 'main', 'expires_at'];
 
-/** Of the record in the text of a row. */
+/** Of the part in the text of a row. */
 const RECORD_FIELDS = [
   ...['token', 'id', 'phase', 'at', 'changedAt', 'until', 'longest', 'text', 'note', 'replaced', 'keepMs'],
   ...['older', 'other'],
@@ -115,19 +116,18 @@ async function sqlEngine(
     lock,
     store,
     async edit(what, edits) {
+      const part = PARTS[what];
       const columns = edits.filter(([field]) => COLUMNS.includes(field));
       const fields = edits.filter(([field]) => !COLUMNS.includes(field));
       const record = `{${fields.map(([field, value]) => `"${field}":${value}`).join(',')}}`;
       const isReplaced = columns.some(([field]) => field === 'body');
       const assignments = [
         ...columns.map(([field, value]) => `${field} = ${value}`),
-        ...(isReplaced || fields.length === 0 ? [] : [sqlFields(dialect, record)]),
+        ...(isReplaced || fields.length === 0 ? [] : [sqlFields(dialect, part, record)]),
       ];
-      const [table, kind] = what === 'lock' ? [locks, 'lock'] : [stores, 'snapshot'];
+      const table = what === 'lock' ? locks : stores;
       try {
-        await run(
-          `UPDATE ${table} SET ${assignments.join(', ')} WHERE name = '${kind}/${NAME}' AND part = ''`,
-        );
+        await run(`UPDATE ${table} SET ${assignments.join(', ')} WHERE name = 'name/${NAME}' AND part = ''`);
         return true;
       } catch {
         return false; // the engine's own types have refused it
@@ -164,7 +164,7 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
         const inHash = edits.filter(([field]) => HASH.includes(field));
         const inRecord = edits.filter(([field]) => !HASH.includes(field));
         const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
-        await editRecord(admin, keys[what], () => Object.fromEntries(fields));
+        await editRecord(admin, keys[what], PARTS[what], () => Object.fromEntries(fields));
         for (const [field, value] of inHash) await admin.hset(keys[what], field, value);
         return true;
       },

@@ -5,7 +5,9 @@ import { type MongodbBackendOptions, mongodbBackend } from '../../../src/backend
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingCache } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { changedText, type FieldsChange, partIn } from '../../support/cell-text.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type ConformanceSubject, conformance } from './support/conformance.ts';
@@ -24,15 +26,10 @@ const DAY = 86_400_000;
 
 type Fields = Record<string, unknown>;
 
-function recordIn(document: Fields | undefined): Fields {
-  return JSON.parse(String(document?.record));
-}
-
-/** Changes fields of a record by hand. */
-function edit({ documents }: EvaluatedCollection, id: string, change: (fields: Fields) => object): void {
-  const document = documents.get(id);
-  const fields = recordIn(document);
-  documents.set(id, { ...document, record: JSON.stringify({ ...fields, ...change(fields) }) });
+/** Changes fields of a part of a text by hand. */
+function edit({ documents }: EvaluatedCollection, name: string, part: Part, change: FieldsChange): void {
+  const document = documents.get(NAME + name);
+  documents.set(NAME + name, { ...document, record: changedText(String(document?.record), part, change) });
 }
 
 describe("MongoDB's pipelines, evaluated by mingo", () => {
@@ -51,9 +48,9 @@ describe("MongoDB's pipelines, evaluated by mingo", () => {
     another: open,
     none: (options) => mongodbBackend({ collection: none, ...options }),
     edits: {
-      forget: (name) => void locks.documents.delete(`lock/${name}`),
-      damage: (name, field) => edit(locks, `lock/${name}`, () => textDamage(field)),
-      postdate: (name, ms) => edit(stores, `snapshot/${name}`, (fields) => postdated(fields, ms)),
+      forget: (name) => void locks.documents.delete(NAME + name),
+      damage: (name, field) => edit(locks, name, 'lock', () => textDamage(field)),
+      postdate: (name, ms) => edit(stores, name, 'snapshot', (fields) => postdated(fields, ms)),
     },
   });
 });
@@ -92,11 +89,11 @@ class Bench {
   }
 
   get document(): Fields {
-    return this.collection.documents.get('lock/rates') as Fields;
+    return this.collection.documents.get('name/rates') as Fields;
   }
 
   get record(): Fields {
-    return recordIn(this.document);
+    return partIn(String(this.document.record), 'lock');
   }
 
   lease(): Promise<Lease> {
@@ -127,7 +124,7 @@ describe('a record in MongoDB, by mingo', () => {
     const lease = await bench.lease();
     const end = () => (bench.document.expireAt as Date).getTime() - 7 * DAY;
     expect(bench.document).toEqual({
-      _id: 'lock/rates',
+      _id: 'name/rates',
       record: expect.any(String),
       main: null,
       long: [],
@@ -296,7 +293,7 @@ describe('a record that somebody has edited in MongoDB, by mingo', () => {
     const bench = new Bench();
     const lease = await bench.lease();
     if ('record' in change) Object.assign(bench.document, change);
-    else edit(bench.collection, 'lock/rates', () => change);
+    else edit(bench.collection, 'rates', 'lock', () => change);
     const { record } = bench.document;
     const { lock } = bench;
     expect(await lock.inspect('rates')).toBeUndefined();
@@ -312,12 +309,12 @@ describe('a record that somebody has edited in MongoDB, by mingo', () => {
 
   it('is replaced at once by an instance that has not seen it, and so is one of another format', async () => {
     for (const document of [
-      { _id: 'lock/rates', record: 5 },
-      { _id: 'lock/rates', token: 1 },
+      { _id: 'name/rates', record: 5 },
+      { _id: 'name/rates', token: 1 },
     ]) {
       const bench = new Bench();
       await bench.lock.acquire({ name: 'another' }); // the clock is known: no look is needed
-      bench.collection.documents.set('lock/rates', document);
+      bench.collection.documents.set('name/rates', document);
       const damage = expect.any(String);
       expect(await bench.lock.acquire({ name: 'rates' })).toMatchObject({ kind: 'acquired', damage });
     }
@@ -327,7 +324,7 @@ describe('a record that somebody has edited in MongoDB, by mingo', () => {
     const bench = new Bench();
     const lease = await bench.lease();
     await bench.lock.release(lease, { as: 'done', holdFor: 1000 });
-    edit(bench.collection, 'lock/rates', () => ({ at: null }));
+    edit(bench.collection, 'rates', 'lock', () => ({ at: null }));
     expect(await bench.lock.release(lease, { as: 'done', holdFor: 1000 })).toBe(false);
   });
 });
@@ -338,7 +335,7 @@ describe('a long payload in MongoDB, by mingo', () => {
     const collection = new EvaluatedCollection();
     const store = storeOf(mongodbBackend({ collection, retention: Infinity, keepVersions: older + 1 }));
     const sent = () => collection.commands.splice(0).map(({ name, args }) => [name, JSON.stringify(args)]);
-    const document = () => collection.documents.get('snapshot/rates') as Fields & { long: unknown[] };
+    const document = () => collection.documents.get('name/rates') as Fields & { long: unknown[] };
     return { collection, store, sent, document };
   };
 
@@ -439,7 +436,9 @@ describe('several names, by mingo', () => {
     const first = open();
     expect((await first.getMany(keys)).size).toBe(500);
     await first.close(); // the leases are released behind the reads
-    const phases = [...locks.documents].flatMap(([id, one]) => (id === 'clock' ? [] : recordIn(one).phase));
+    const phases = [...locks.documents].flatMap(([id, one]) =>
+      id === 'clock' ? [] : partIn(String(one.record), 'lock').phase,
+    );
     expect(phases).toEqual(Array(501).fill('held'));
     const sent = commands();
     expect(sent.length, String(sent)).toBeLessThanOrEqual(10);

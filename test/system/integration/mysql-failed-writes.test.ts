@@ -49,7 +49,7 @@ async function expectVersions(store: Store, space: string, payloads: readonly st
 /** Has a write of both names wait for the second one in a circle, with a session whose transaction the server prefers. */
 async function deadlocked<R>(space: string, rows: string, write: () => Promise<R>): Promise<Promise<R>[]> {
   const locked = (name: string): string =>
-    `SELECT part FROM ${space} WHERE name = 'snapshot/${name}' AND ${rows} FOR UPDATE`;
+    `SELECT part FROM ${space} WHERE name = 'name/${name}' AND ${rows} FOR UPDATE`;
   const isWaiting = async (): Promise<boolean> => {
     const sql = `SELECT 1 FROM information_schema.innodb_locks WHERE lock_table LIKE '%\`${space}\`'`;
     const [found] = await pool.query<RowDataPacket[]>(sql);

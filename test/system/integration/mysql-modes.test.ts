@@ -311,7 +311,7 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
       store: storeOf(mysqlBackend({ client: client(i), table: `${table}_store`, ...options })),
     });
   const forget = async (name: string): Promise<void> => {
-    const id = { name: `lock/${name}` };
+    const id = { name: `name/${name}` };
     await new MysqlSql(client(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, id);
   };
   conformance({ one: open(0), another: open(1), none: open(2), edits: { forget } });

@@ -63,13 +63,13 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const prefix = `${space}:store:`;
     const store = storeIn(`${space}:store`);
     for (const key of KEYS) await store.write(key, 'payload', 7);
-    await client.set(`${prefix}snapshot/other`, 'not ours');
-    await client.pexpire(`${prefix}snapshot/0`, 50_000);
+    await client.set(`${prefix}name/other`, 'not ours');
+    await client.pexpire(`${prefix}name/0`, 50_000);
     const report = { instance: 'a', text: '[]', keepFor: 60_000 };
     expect(await store.versions([...KEYS, 'other', 'none'], report)).toEqual([...KEYS.map(() => 7), 0, 0]);
     expect(await store.versions(['other'])).toEqual([0]);
     expect(await store.reports()).toMatchObject([{ instance: 'a', text: '[]' }]);
-    expect(await client.pttl(`${prefix}snapshot/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
+    expect(await client.pttl(`${prefix}name/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
   });
 
   it('the rights that the docstring lists are enough for values and leases', async () => {
@@ -143,7 +143,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     'the index forgets names whose records have expired, and expires with the last one: %s',
     async (space) => {
       const lock = lockIn(space, { leaseFor: 1000, retention: 1 });
-      const index = `${space}:{lock}`;
+      const index = `${space}:{name}`;
       const isApart = isCluster && !space.startsWith('{');
       for (let i = 0; i < 100; i++) {
         const lease = await leaseOf(lock, { name: `brief ${i}` });
@@ -175,9 +175,9 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await lock.acquire({ name: 'kept' }); // finds out whether the slots are several
       await lock.acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
-      await client.zrem(`${space}:{lock}`, 'n');
+      await client.zrem(`${space}:{name}`, 'n');
       expect(await names()).toEqual(['kept']);
-      await client.del(`${space}:lock/n`);
+      await client.del(`${space}:name/n`);
       await lockIn(space).acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
     },
@@ -187,7 +187,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const lock = lockIn(space, { retention: 1 });
     await twoSlots(lock);
     const till = async (): Promise<number> =>
-      Number(await client.zscore(`${space}:{lock}`, 'n')) - Date.now();
+      Number(await client.zscore(`${space}:{name}`, 'n')) - Date.now();
     const day = 86_400_000;
     const lease = await leaseOf(lock, { name: 'n' });
     await lock.release(lease, { as: 'done', holdFor: 30 * day });
@@ -198,7 +198,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const forEver = lockIn(space, { retention: Infinity });
     await forEver.acquire({ name: 'n' });
     await expect.poll(till).toBeGreaterThan(1000 * 365 * day);
-    expect(await client.pttl(`${space}:{lock}`)).toBe(-1);
+    expect(await client.pttl(`${space}:{name}`)).toBe(-1);
   });
 
   it.runIf(isCluster)(
@@ -221,7 +221,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       const long = lockIn(space);
       await twoSlots(long);
       expect(await long.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired' });
-      const score = () => client.zscore(`${space}:{lock}`, 'n');
+      const score = () => client.zscore(`${space}:{name}`, 'n');
       await expect.poll(score).not.toBeNull();
       const before = await score();
       for (const send of late) await send();
@@ -247,27 +247,27 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   it.each(['{refused}', 'refused'])(
     'a swap that is not done adds no name to the index: %s',
     async (space) => {
-      const cells = new RedisCells('lock', { client, prefix: `${space}:`, timeout: 10_000 });
+      const cells = new RedisCells({ client, prefix: `${space}:`, timeout: 10_000 });
       const swapOf = (name: string, before?: string) => ({
-        name: `lock/${name}`,
+        name: `name/${name}`,
         swap: { before, after: '{}', main: undefined, adds: undefined, drops: [], keepForMs: 60_000 },
       });
       for (const name of ['a', 'b']) {
         const { answers } = await cells.swap([swapOf(`not ${name}`, '[]'), swapOf(name)]);
         expect(answers).toMatchObject([{ isDone: false, text: undefined }, { isDone: true }]);
       }
-      await expect.poll(() => client.zrange(`${space}:{lock}`, '0', '-1')).toEqual(['a', 'b']);
+      await expect.poll(() => client.zrange(`${space}:{name}`, '0', '-1')).toEqual(['a', 'b']);
     },
   );
 
   it('a key that is not a hash is alone with that', async () => {
     const lock = lockIn('{mixed}');
-    await client.set('{mixed}:lock/b', 'not ours');
+    await client.set('{mixed}:name/b', 'not ours');
     const ended = await Promise.allSettled(['a', 'b', 'c'].map((name) => lock.acquire({ name })));
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await lock.list()).map(({ name }) => name)).toEqual(['a', 'c']);
-    expect(await client.get('{mixed}:lock/b')).toBe('not ours');
-    expect(await client.zrange('{mixed}:{lock}', '0', '-1')).toEqual(['a', 'c']);
+    expect(await client.get('{mixed}:name/b')).toBe('not ours');
+    expect(await client.zrange('{mixed}:{name}', '0', '-1')).toEqual(['a', 'c']);
   });
 });
 

@@ -135,10 +135,10 @@ describe('records that nobody has used for the retention are deleted, and no oth
     const client = new Database(':memory:');
     const open = () => storeOf(sqliteBackend({ client, retention: 300, keepVersions: 3 }));
     for (const token of [1, 2, 3]) await open().write('unused', 'x'.repeat(5000), token);
-    expect(client.prepare(`SELECT * FROM tickless WHERE name = 'snapshot/unused'`).all()).toHaveLength(4);
+    expect(client.prepare(`SELECT * FROM tickless WHERE name = 'name/unused'`).all()).toHaveLength(4);
     await vi.waitFor(async () => {
       await open().write('used', ''); // a new object purges after its first write
-      expect(client.prepare(`SELECT * FROM tickless WHERE name = 'snapshot/unused'`).all()).toEqual([]);
+      expect(client.prepare(`SELECT * FROM tickless WHERE name = 'name/unused'`).all()).toEqual([]);
     }, 20_000);
     expect(await open().history('used')).toHaveLength(3);
     client.close();
@@ -154,7 +154,7 @@ describe('records that nobody has used for the retention are deleted, and no oth
       prepare(sql) {
         if (sql.startsWith('DELETE')) deletions += 1;
         if (sql.startsWith('DELETE') && deletions === 2) {
-          const other = `INSERT INTO tickless (name, part, body) VALUES ('snapshot/again', '', 'of another process')`;
+          const other = `INSERT INTO tickless (name, part, body) VALUES ('name/again', '', 'of another process')`;
           client.prepare(other).run();
         }
         return client.prepare(sql);
@@ -163,8 +163,8 @@ describe('records that nobody has used for the retention are deleted, and no oth
     await open(interrupted).write('another', '');
     await vi.waitFor(() => expect(deletions).toBe(2));
     await vi.waitFor(() => {
-      const rows = client.prepare(`SELECT name, part FROM tickless WHERE name = 'snapshot/again'`).all();
-      expect(rows).toEqual([{ name: 'snapshot/again', part: '' }]);
+      const rows = client.prepare(`SELECT name, part FROM tickless WHERE name = 'name/again'`).all();
+      expect(rows).toEqual([{ name: 'name/again', part: '' }]);
     });
     client.close();
   });

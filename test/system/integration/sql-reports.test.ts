@@ -122,11 +122,11 @@ it.each(Object.entries(ENGINES))(
     await store.write('deleted by hand', text, 1);
     await store.delete('deleted');
     const rows = (): Promise<readonly object[]> =>
-      run(`SELECT name FROM ${table} WHERE name <> 'snapshot/other' ORDER BY name`);
-    const named = (...names: string[]) => names.map((name) => ({ name: `snapshot/${name}` }));
+      run(`SELECT name FROM ${table} WHERE name <> 'name/other' ORDER BY name`);
+    const named = (...names: string[]) => names.map((name) => ({ name: `name/${name}` }));
     const byHand = named('deleted by hand', 'deleted by hand');
     expect(await rows()).toEqual(expect.arrayContaining([...byHand, ...named('kept', 'kept')]));
-    await run(`DELETE FROM ${table} WHERE name = 'snapshot/deleted by hand' AND part = '' RETURNING name`);
+    await run(`DELETE FROM ${table} WHERE name = 'name/deleted by hand' AND part = '' RETURNING name`);
     await vi.waitFor(async () => {
       await open(table).write('other', '', undefined, undefined, 1);
       expect(await rows()).toEqual(named('kept', 'kept'));

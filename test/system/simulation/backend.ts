@@ -2,6 +2,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AcquireRequest, LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type {
   InstanceReport,
+  ReplaceAnswer,
   Store,
   StoredReport,
   StoredSnapshot,
@@ -13,6 +14,7 @@ import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/rec
 import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Claim } from '../../../src/records/records.ts';
+import { Semaphore } from '../../../src/time/semaphore.ts';
 import { storeOf } from '../../support/parts.ts';
 import type { Ending, LockRow } from '../../support/records-of-steps.ts';
 import type { LeaseBook } from './lease-book.ts';
@@ -34,6 +36,8 @@ export class Backend {
   /** When it came back empty, by its wall clock: its clock has moved on since it was gone. */
   #backAt = 0;
   #snapshots: Store;
+  /** One at a time, so that each is atomic. */
+  readonly #replacing: Semaphore = new Semaphore(1);
   /** The damaged versions of each name, until they are written again. */
   readonly #damaged: Map<string, Set<number>> = new Map();
   /** The versions of each name. */
@@ -129,6 +133,24 @@ export class Backend {
       this.#written.set(name, (this.#written.get(name) ?? new Set()).add(answer.version));
     }
     return answer;
+  }
+
+  /** @param expected the version that it replaces; 0: there is none. */
+  async replace(
+    name: string,
+    payload: string,
+    expected: number,
+    report?: InstanceReport,
+  ): Promise<ReplaceAnswer> {
+    return this.#replacing.run(async () => {
+      const present = await this.read(name);
+      if (present?.payload === payload) return { kind: 'written', version: present.version };
+      if ((present?.version ?? 0) !== expected) return { kind: 'refused', present };
+      const wall = Math.max(this.#backAt, this.#machine.now());
+      const token = Math.max(expected + 1, Math.floor(wall * 1000));
+      const { version } = await this.write(name, payload, token, report);
+      return { kind: 'written', version };
+    });
   }
 
   async confirm(name: string, version: number, text: string, report?: InstanceReport): Promise<WriteAnswer> {

@@ -217,6 +217,13 @@ export class Link {
             backend.write(name, payload, token, report),
           );
         },
+        replace: (name, text, expected, given) => {
+          const payload = dialect?.snapshot(text) ?? text;
+          const report = asReported(given);
+          return this.#send({ step: 'write', name, token: undefined, payload, ...reportIn(report) }, () =>
+            backend.replace(name, payload, expected, report),
+          );
+        },
         confirm: (name, version, payload, given) => {
           const report = asReported(given);
           const token = confirmationIn(payload, version)?.round || undefined;

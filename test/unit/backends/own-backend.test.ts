@@ -7,7 +7,7 @@ import {
 } from '../../../examples/own-backend.ts';
 import { NAME, type Part } from '../../../src/records/names.ts';
 import { type LockSubject, lockConformance, recordsConformance } from '../../../src/testing/index.ts';
-import { partIn, withFields } from '../../support/cell-text.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type StoreSubject, storeConformance } from '../../support/store-conformance.ts';
 
@@ -17,17 +17,12 @@ const down = () => Promise.reject(new Error('the service is down'));
 const nowhere: ObjectStore = { get: down, put: down, delete: down, list: down };
 
 /** Edits a part of the object of a name by hand. */
-async function edit(
-  name: string,
-  part: Part,
-  change: (record: Record<string, number>) => Record<string, unknown>,
-) {
+async function edit(name: string, part: Part, change: FieldsChange) {
   const key = NAME + name;
   const { text = '{}', revision } = await objects.get(key);
   const kept = JSON.parse(text);
-  const record = partIn(kept.text, part) as Record<string, number>;
-  const edited = withFields(kept.text, part, change(record));
-  await objects.put(key, JSON.stringify({ ...kept, text: edited }), revision);
+  const edited = { ...kept, text: changedText(kept.text, part, change) };
+  await objects.put(key, JSON.stringify(edited), revision);
 }
 
 const inTwoYears = () => Date.now() + 731 * 86_400_000;
@@ -65,7 +60,10 @@ const store: StoreSubject = {
   other: () => storeOf(another),
   unreachable: () => storeOf(objectBackend(nowhere)),
   postdate: (name, ms) =>
-    edit(name, 'snapshot', ({ at = 0, changedAt = 0 }) => ({ at: at + ms, changedAt: changedAt + ms })),
+    edit(name, 'snapshot', ({ at, changedAt }) => ({
+      at: Number(at) + ms,
+      changedAt: Number(changedAt) + ms,
+    })),
   inNamespace: (namespace) => storeOf(objectBackend(objects, { namespace })),
 };
 

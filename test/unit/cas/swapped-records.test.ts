@@ -206,6 +206,22 @@ describe('edits of the lock and the snapshot of a name', () => {
     expect([...cells.longs.values()]).toEqual([LONG]);
   });
 
+  it.each([null, 'abc', 9e15, -1, undefined])(
+    'one that ends at %j, by hand, does not keep the other from being changed and kept',
+    async (until) => {
+      const cells = new FakeCells();
+      const records = new SwappedRecords(cells, 5000, cells.clock);
+      await records.apply([putTo(5, 'text')]);
+      const [[name, text] = ['', '']] = cells.texts;
+      cells.texts.set(name, withFields(text, 'snapshot', { until, text: until === undefined ? 5 : 'text' }));
+      cells.calls.length = 0;
+      expect((await records.apply([claim])).answers).toMatchObject([{ isDone: true }]);
+      const kept = cells.calls.flat().map(({ swap }) => swap?.keepForMs ?? 0);
+      expect(Math.max(...kept)).toBeGreaterThanOrEqual(6000);
+      expect(Math.max(...kept)).toBeLessThan(10 ** 11);
+    },
+  );
+
   it('are deleted apart, each once', async () => {
     const { cells, records } = await published();
     const other = open(cells);

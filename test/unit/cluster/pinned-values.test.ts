@@ -43,17 +43,6 @@ it('a value that is dropped while its pin is checked is loaded again, and not se
   expect(b.manual.calls.length).toBe(1);
 });
 
-it('a version that is found after a change that could not be published has the hold of its own round', async () => {
-  const { cluster, a, b } = await twoVersions();
-  await cluster.reloadAfter(1100, a, 2, 'three');
-  a.link.break('refused', 'write');
-  await rejectionOf(a.value.set('four'));
-  await cluster.readAfter(1100, b);
-  const { value, nextExecuteTime } = b.value.inspect();
-  expect(value).toBe('three');
-  expect(nextExecuteTime - cluster.clock.now()).toBeLessThan(1100);
-});
-
 it('an instance with a value of its own learns within a minute that the pin is over', async () => {
   const { cluster, a, b } = await pinnedOne();
   await cluster.clock.advance(100);

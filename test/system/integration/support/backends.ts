@@ -17,7 +17,9 @@ import { openMysql } from '../../../../src/backends/sql/open-mysql.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
+import { NAME, type Part } from '../../../../src/records/names.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
+import { changedText, type FieldsChange } from '../../../support/cell-text.ts';
 import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
 import { postdated, sqlDamage, sqlPostdated, textDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
@@ -56,8 +58,8 @@ export const lockTable = (space: string): string => `${space}_lock`;
 export const storeTable = (space: string): string => `${space}_store`;
 const lockPrefix = (space: string): string => `${space}:lock:`;
 const storePrefix = (space: string): string => `${space}:store:`;
-export const lockKey = (space: string, name: string): string => `${lockPrefix(space)}lock/${name}`;
-export const snapshotKey = (space: string, name: string): string => `${storePrefix(space)}snapshot/${name}`;
+export const lockKey = (space: string, name: string): string => lockPrefix(space) + NAME + name;
+export const snapshotKey = (space: string, name: string): string => storePrefix(space) + NAME + name;
 
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
@@ -90,21 +92,21 @@ export function redis(client: RedisClient & HashClient): Adapters {
     async forget(space, name) {
       await client.del(lockKey(space, name));
     },
-    damage: (space, name, field) => editRecord(client, lockKey(space, name), () => textDamage(field)),
+    damage: (space, name, field) => editRecord(client, lockKey(space, name), 'lock', () => textDamage(field)),
     postdate: (space, name, ms) =>
-      editRecord(client, snapshotKey(space, name), (record) => postdated(record, ms)),
+      editRecord(client, snapshotKey(space, name), 'snapshot', (record) => postdated(record, ms)),
   };
 }
 
-/** Changes fields of the record of a key. */
+/** Changes fields of a part of the text of a key. */
 export async function editRecord(
   client: HashClient,
   key: string,
-  edit: (record: Record<string, unknown>) => object,
+  part: Part,
+  change: FieldsChange,
 ): Promise<void> {
   const text = await ('hget' in client ? client.hget(key, 'record') : client.hGet(key, 'record'));
-  const record = JSON.parse(String(text)) as Record<string, unknown>;
-  const edited = JSON.stringify({ ...record, ...edit(record) });
+  const edited = changedText(String(text), part, change);
   await ('hset' in client ? client.hset(key, 'record', edited) : client.hSet(key, 'record', edited));
 }
 
@@ -118,17 +120,17 @@ function postgres(
     lock: (space, options) => lockOf(postgresBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(postgresBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
-      await query(`DELETE FROM "${lockTable(space)}" WHERE name = 'lock/' || $1`, name);
+      await query(`DELETE FROM "${lockTable(space)}" WHERE name = '${NAME}' || $1`, name);
     },
     async damage(space, name, field) {
       await query(
-        `UPDATE "${lockTable(space)}" SET ${sqlDamage('postgres', field)} WHERE name = 'lock/' || $1`,
+        `UPDATE "${lockTable(space)}" SET ${sqlDamage('postgres', field)} WHERE name = '${NAME}' || $1`,
         name,
       );
     },
     async postdate(space, name, ms) {
       await query(
-        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', ms)} WHERE name = 'snapshot/' || $1`,
+        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', ms)} WHERE name = '${NAME}' || $1`,
         name,
       );
     },
@@ -142,26 +144,26 @@ function mysql(client: MysqlClient): Adapters {
     lock: (space, options) => lockOf(mysqlBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(mysqlBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
-      await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
+      await edit(`DELETE FROM ${lockTable(space)}`, NAME + name);
     },
     async damage(space, name, field) {
-      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, `lock/${name}`);
+      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, NAME + name);
     },
     async postdate(space, name, ms) {
-      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', ms)}`, `snapshot/${name}`);
+      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', ms)}`, NAME + name);
     },
   };
 }
 
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
 export function lockWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Lock {
-  const { records, ...kind } = openMysql('lock', { client, table, ...options }, false);
+  const { records, ...kind } = openMysql({ client, table, ...options }, false);
   return lockOn(records, { ...options }, kind);
 }
 
 /** A store of MariaDB as one of MySQL: the statements of a write are queued one after the other. */
 export function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
-  const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
+  const { records, ...kind } = openMysql({ client, table, ...options }, false);
   return storeOn(records, { ...options }, kind);
 }
 

@@ -1,27 +1,31 @@
 import type { SqliteClient } from '../../../../src/backends/sqlite.ts';
+import { NAME, type Part } from '../../../../src/records/names.ts';
 import type { DamagedField } from '../../../../src/testing/index.ts';
 
-// What a person does by hand to the records of a lock and a store.
+// What a person does by hand to the texts of names.
 
 const HUGE_TOKEN = 9_007_199_254_740_990;
 
-/** The assignment that puts fields into the text of a record: `fields` is an object, as SQL. */
+/** The assignment that puts fields into a part of a text: `fields` is an object, as SQL. */
 const WITH_FIELDS = {
-  postgres: (fields: string): string => `body = (body::jsonb || ${fields}::jsonb)::text`,
-  mysql: (fields: string): string => `body = JSON_MERGE_PATCH(body, ${fields})`,
-  sqlite: (fields: string): string => `body = json_patch(body, ${fields})`,
+  postgres: (part: Part, fields: string): string =>
+    `body = jsonb_set(body::jsonb, '{${part}}', (body::jsonb -> '${part}') || ${fields}::jsonb)::text`,
+  mysql: (part: Part, fields: string): string =>
+    `body = JSON_MERGE_PATCH(body, JSON_OBJECT('${part}', JSON_MERGE_PATCH('{}', ${fields})))`,
+  sqlite: (part: Part, fields: string): string =>
+    `body = json_patch(body, json_object('${part}', json(${fields})))`,
 } as const;
 
 export type Dialect = keyof typeof WITH_FIELDS;
 
-/** The assignment of fields of a record. @param fields as JSON. */
-export function sqlFields(dialect: Dialect, fields: string): string {
-  return WITH_FIELDS[dialect](`'${fields}'`);
+/** The assignment of fields of a part. @param fields as JSON. */
+export function sqlFields(dialect: Dialect, part: Part, fields: string): string {
+  return WITH_FIELDS[dialect](part, `'${fields}'`);
 }
 
-/** The assignment of a damaged field. */
+/** The assignment of a damaged field of a lock. */
 export function sqlDamage(dialect: Dialect, field: DamagedField): string {
-  return sqlFields(dialect, JSON.stringify(textDamage(field)));
+  return sqlFields(dialect, 'lock', JSON.stringify(textDamage(field)));
 }
 
 /** Two years ahead. */
@@ -42,16 +46,16 @@ export function postdated({ at, changedAt }: Record<string, unknown>, ms: number
 
 const POSTDATED = {
   postgres: (ms: number): string =>
-    `jsonb_build_object('at', (body::jsonb ->> 'at')::float8 + ${ms}, 'changedAt', (body::jsonb ->> 'changedAt')::float8 + ${ms})`,
+    `jsonb_build_object('at', (body::jsonb #>> '{snapshot,at}')::float8 + ${ms}, 'changedAt', (body::jsonb #>> '{snapshot,changedAt}')::float8 + ${ms})`,
   mysql: (ms: number): string =>
-    `JSON_OBJECT('at', JSON_VALUE(body, '$.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.changedAt') + ${ms})`,
+    `JSON_OBJECT('at', JSON_VALUE(body, '$.snapshot.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.snapshot.changedAt') + ${ms})`,
   sqlite: (ms: number): string =>
-    `json_object('at', json_extract(body, '$.at') + ${ms}, 'changedAt', json_extract(body, '$.changedAt') + ${ms})`,
+    `json_object('at', json_extract(body, '$.snapshot.at') + ${ms}, 'changedAt', json_extract(body, '$.snapshot.changedAt') + ${ms})`,
 } as const;
 
-/** The assignment of the later time of a put. */
+/** The assignment of the later time of a snapshot. */
 export function sqlPostdated(dialect: Dialect, ms: number): string {
-  return WITH_FIELDS[dialect](POSTDATED[dialect](ms));
+  return WITH_FIELDS[dialect]('snapshot', POSTDATED[dialect](ms));
 }
 
 /** What a person does to the records of the default table of an SQLite. */
@@ -60,10 +64,10 @@ export function sqliteEdits(client: SqliteClient) {
     client.prepare(`${sql} WHERE name = ? AND part = ''`).run(name as never);
   };
   return {
-    forget: (name: string): void => run('DELETE FROM tickless', `lock/${name}`),
+    forget: (name: string): void => run('DELETE FROM tickless', NAME + name),
     damage: (name: string, field: DamagedField): void =>
-      run(`UPDATE tickless SET ${sqlDamage('sqlite', field)}`, `lock/${name}`),
+      run(`UPDATE tickless SET ${sqlDamage('sqlite', field)}`, NAME + name),
     postdate: (name: string, ms: number): void =>
-      run(`UPDATE tickless SET ${sqlPostdated('sqlite', ms)}`, `snapshot/${name}`),
+      run(`UPDATE tickless SET ${sqlPostdated('sqlite', ms)}`, NAME + name),
   };
 }

@@ -17,7 +17,9 @@ export class Reports implements KeysWatch {
 
   arrived(instance: KeysInstance, { step, name }: Message, answer: unknown): void {
     if (name !== NAME || (step !== 'read' && step !== 'write')) return;
-    const { version = 0 } = (answer as Pick<StoredSnapshot, 'version'> | undefined) ?? {};
+    const { present, version = present?.version ?? 0 } = (answer ?? {}) as Partial<StoredSnapshot> & {
+      readonly present?: StoredSnapshot;
+    };
     this.#known.set(instance, Math.max(version, this.#known.get(instance) ?? 0));
   }
 
