@@ -11,7 +11,7 @@ import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
 import { type EncodedBody, encodeBody } from './snapshot-body.ts';
-import type { Codec, ReplaceAnswer, WriteAnswer } from './store-contract.ts';
+import type { Codec, ReplaceAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
@@ -178,8 +178,8 @@ export class SnapshotWriter {
     const name = await names.atBackend(entry, this.#access.steps.longestName);
     const body = await this.encode(board, false, false, undefined);
     const text = withMetadata(body, OF_BOARD, names.makerOf(entry));
-    const replace = (): Promise<ReplaceAnswer> => this.#steps.replace(name, text, version);
-    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace));
+    const replace = (): Promise<Answered<ReplaceAnswer>> => alone(this.#steps.replace(name, text, version));
+    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace))?.written;
   }
 
   /**
@@ -200,7 +200,7 @@ export class SnapshotWriter {
   }
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
-  #send<A extends Settled | ReplaceAnswer>(
+  #send<A extends Answered<Settled['written'] | ReplaceAnswer>>(
     lease: WriteRight | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
@@ -221,8 +221,7 @@ export class SnapshotWriter {
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: A): A => {
-      const { kind } = 'written' in answer ? answer.written : answer;
-      if (kind === 'written') events.counters.bytes += length;
+      if (answer.written.kind === 'written') events.counters.bytes += length;
       return answer;
     };
     const step = async (): Promise<A> => {
@@ -255,7 +254,13 @@ export class SnapshotWriter {
   }
 }
 
+/** The answer to a change, and whether a lease has ended with it. */
+interface Answered<W> {
+  readonly written: W;
+  readonly isReleased: boolean;
+}
+
 /** A change without a lease. */
-async function alone(written: Promise<WriteAnswer>): Promise<Settled> {
+async function alone<W>(written: Promise<W>): Promise<Answered<W>> {
   return { written: await written, isReleased: false };
 }
