@@ -76,7 +76,7 @@ const LONGEST_WRITE_MS = 6000;
 const SLACK_MS = 10;
 /** The rounding of the clock of the backend in its answers, and of sums. */
 const ROUNDING_MS = 2;
-const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write', 'confirm'];
+const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'impose', 'write', 'confirm'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
