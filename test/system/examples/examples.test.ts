@@ -208,7 +208,7 @@ const EXPECTED: Record<string, readonly string[]> = {
   'own-backend': [
     'here 1.08, there 1.08, 1 load',
     'back to 1.08, of 3 versions',
-    "[ 'lock/rates', 'snapshot/rates' ]",
+    "[ 'name/rates' ]",
   ],
   'postal-codes-fastify': [
     '100 requests, 1 load of 44175 codes',
