@@ -121,8 +121,8 @@ export class Admission<T> {
         return this.#acquired(answer);
       }
       signal.throwIfAborted();
-      const checked = this.snapshots.isNewerThere ? 0 : Math.max(state.held.version, state.checkedToken);
-      if (this.#pinned && (answer.kind === 'unavailable' || answer.token <= checked))
+      const isOwn = answer.kind === 'unavailable' || answer.token <= state.held.version;
+      if (this.#pinned && isOwn && !this.snapshots.isNewerThere)
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
@@ -133,10 +133,8 @@ export class Admission<T> {
         this.#step = 'waiting for the backend (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && this.#pinned && state.held.pin !== undefined) {
-          if (this.snapshots.wasRead) state.checkedToken = answer.token;
+        if (found === undefined && this.#pinned && state.held.pin !== undefined)
           return new StillPinned(options, this.#pinned);
-        }
         this.#force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pause()); // done again meanwhile, or a lock that ignores force
         continue;
