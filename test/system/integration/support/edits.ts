@@ -1,6 +1,6 @@
 import type { SqliteClient } from '../../../../src/backends/sqlite.ts';
 import { NAME, type Part } from '../../../../src/records/names.ts';
-import type { DamagedField } from '../../../../src/testing/index.ts';
+import type { DamagedField } from '../../../support/lock-conformance/index.ts';
 
 // What a person does by hand to the texts of names.
 
