@@ -2,9 +2,8 @@ import { newOutage } from '../cluster/backend-access.ts';
 import type { Backend } from '../engine/backend.ts';
 import { optionsArgument, ownOptions } from '../option-checks.ts';
 import { type BackendOptions, resolveBackendOptions } from '../records/backend-options.ts';
-import { createLock } from '../records/lock/create-lock.ts';
+import { createParts } from '../records/create-parts.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
-import { createStore } from '../records/store/create-store.ts';
 
 /** Opens records, and checks the options that concern them. */
 export type Open<O> = (options: O) => OpenRecords;
@@ -15,9 +14,5 @@ export function backendOn<O extends BackendOptions>(open: Open<O>, given: O): Ba
   const options = ownOptions(given ?? ({} as O));
   const { records, ...kind } = open(options);
   const resolved = resolveBackendOptions(options, kind);
-  const outage = newOutage(); // of both together
-  return {
-    lock: createLock(records, resolved, { ...kind, outage }),
-    store: createStore(records, resolved, { ...kind, outage }),
-  };
+  return createParts(records, resolved, { ...kind, outage: newOutage() }); // of both together
 }

@@ -2,10 +2,11 @@ import { isTicklessError, showKey } from '../errors.ts';
 import { isNumber } from '../option-checks.ts';
 import type { Clock } from '../time/clock.ts';
 import { type AnswerWatch, OverdueError, SilenceError, type StepLimits } from './answer-watch.ts';
+import type { Claim, ClaimAnswer, LockSteps } from './backend-steps.ts';
 import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
 import { thisHost, thisProcess } from './identity.ts';
-import type { AcquireAnswer, AcquireRequest, LockProvider, ReleaseOutcome } from './lock-contract.ts';
+import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
 import type { PendingRequest } from './pending-request.ts';
 
 /** How often a lock is asked before it counts as unavailable: the first answer may be lost. */
@@ -13,7 +14,7 @@ export const TRIES = 2;
 
 /** Where leases come from. */
 export interface LeaseSource {
-  readonly steps: Pick<LockProvider, 'acquire' | 'extend' | 'release'>;
+  readonly steps: Pick<LockSteps, 'acquire' | 'extend' | 'release'>;
   readonly answers: AnswerWatch;
   /** How long an acquire is waited for while the lock is silent, in milliseconds. */
   readonly limitMs: number;
@@ -25,12 +26,12 @@ export interface LeaseSource {
 
 /** The answer of the lock. */
 export type LeaseAnswer =
-  | (Extract<AcquireAnswer, { readonly kind: 'acquired' }> & {
+  | (Extract<ClaimAnswer, { readonly kind: 'acquired' }> & {
       readonly held: HeldLease;
       /** The request has ignored a hold: this call, or one before it that got no answer. */
       readonly isForced: boolean;
     })
-  | Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
+  | Exclude<ClaimAnswer, { readonly kind: 'acquired' }>;
 
 /** How often it is asked, and how long each time. */
 export interface Patience {
@@ -50,7 +51,7 @@ export interface Patience {
  */
 export async function acquireLease(
   source: LeaseSource,
-  wanted: Pick<AcquireRequest, 'name' | 'leaseFor' | 'force'> & Partial<Pick<AcquireRequest, 'owner'>>,
+  wanted: Pick<Claim, 'name' | 'leaseFor' | 'force'> & Partial<Pick<Claim, 'owner' | 'newerThan'>>,
   pending: PendingRequest,
   clock: Clock,
   { tries, limits = { silenceMs: source.limitMs } }: Patience,
@@ -61,7 +62,7 @@ export async function acquireLease(
     const sentAt = clock.monotonic();
     const request = pending.begin(sentAt, wanted.force);
     const { id: requestId, sentAt: firstSentAt } = request;
-    const ask = async (): Promise<AcquireAnswer> =>
+    const ask = async (): Promise<ClaimAnswer> =>
       answerOf(await steps.acquire({ owner: thisProcess(), ...wanted, requestId, host: thisHost() }));
     const late = (answer: AcquireAnswer): void =>
       pending.answeredLate(request, sentAt, answer, source, clock);
@@ -94,7 +95,7 @@ export async function acquireLease(
 }
 
 /** A user's lock may return anything. */
-function answerOf(answer: AcquireAnswer): AcquireAnswer {
+function answerOf(answer: ClaimAnswer): ClaimAnswer {
   if (isAnswer(answer)) return answer;
   throw new DamagedRecordError(`acquire() returned ${showKey(answer)}, which is not an answer`);
 }

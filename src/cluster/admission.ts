@@ -110,7 +110,9 @@ export class Admission<T> {
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
       this.#step = 'waiting for the backend (acquire)';
-      const answer = await lock.acquire(entry, wasForced, () => this.#patience);
+      const answer = await this.snapshots.looking(this.#isForced ? 0 : expectedToken, (newerThan) =>
+        lock.acquire(entry, wasForced, () => this.#patience, newerThan),
+      );
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
       this.#pin ??= this.#pinInPlace; // a check may have taken it over
@@ -119,7 +121,7 @@ export class Admission<T> {
         return this.#acquired(answer);
       }
       signal.throwIfAborted();
-      const checked = Math.max(state.held.version, state.checkedToken);
+      const checked = this.snapshots.isNewerThere ? 0 : Math.max(state.held.version, state.checkedToken);
       if (this.#pinned && (answer.kind === 'unavailable' || answer.token <= checked))
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
@@ -142,6 +144,9 @@ export class Admission<T> {
       if (this.#pin !== undefined && polls === 0) {
         const { adoption } = await this.snapshots.newer(); // it loads, so the pin may be over
         if (adoption !== undefined) return adoption;
+      } else if (!this.#isForced && !this.#isFreshRequired) {
+        const found = await this.snapshots.found();
+        if (found !== undefined) return found;
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
@@ -171,7 +176,19 @@ export class Admission<T> {
   }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
+    const isExpected = this.#expected?.expectedToken !== undefined && !this.#isForced;
+    if (isExpected && this.#pin === undefined && this.snapshots.isNewerThere)
+      return this.#adoptExpected(lease);
     return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
+  }
+
+  /** The expected snapshot is there, and none holds the next round back. `undefined`: it can't be served, the load is to begin. */
+  async #adoptExpected(lease: HeldLease): Promise<RemoteResult<T> | undefined> {
+    const found = await this.snapshots.found();
+    if (found === undefined || this.#isFreshRequired) return undefined;
+    this.#hold(undefined);
+    await this.#member.lock?.release(lease, () => ({ as: 'abandoned' }));
+    return found;
   }
 
   /**

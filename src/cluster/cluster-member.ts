@@ -77,7 +77,8 @@ export class ClusterMember {
     const context = { options, events, log, names: this.names };
     this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
     this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
-    this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
+    const hasSnapshots = this.store !== undefined && store?.steps.home === lock?.steps.home;
+    this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned, hasSnapshots);
   }
 
   /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */

@@ -179,6 +179,18 @@ export class HeldLease {
     }
   }
 
+  /** It was released in another step. */
+  released(): void {
+    this.stop();
+    this.#isReleased = true;
+  }
+
+  /** Another step has been told that it is over. */
+  taken(): void {
+    this.stop();
+    this.#isTaken = this.#isLost = true;
+  }
+
   #withStepTimeout<R>(name: string, step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {
     const { steps, backgroundTimeoutMs } = this.#source;
     return withStepTimeout(() => step(steps), this.#clock, backgroundTimeoutMs, name);

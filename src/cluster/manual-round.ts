@@ -118,6 +118,9 @@ export class ManualRound extends SerialRound<unknown> {
         outcome = published;
         isLost = this.lease?.isLost === true;
       });
+      // Its lease had ended before that: another instance may have taken over, and nothing was written.
+      const isTaken = outcome === 'unwritten' && this.lease?.isTaken === true;
+      if (isTaken && options.clock.monotonic() < this.#until) continue;
       if (outcome !== 'shared')
         throw this.#unpublished(
           outcome === 'overtaken' ? 'the backend has a newer version' : 'the backend could not be written to',

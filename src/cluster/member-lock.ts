@@ -5,7 +5,7 @@ import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
 import { SilenceError } from './answer-watch.ts';
 import { type BackendAccess, type BackendReply, withStepTimeout } from './backend-access.ts';
 import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
-import type { LockSteps } from './backend-steps.ts';
+import type { ClaimAnswer, LockSteps, Settled, SnapshotChange } from './backend-steps.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -23,23 +23,30 @@ import { UnansweredRequests } from './unanswered-requests.ts';
 import { unavailable, unavailableCause } from './unavailable.ts';
 import { withoutResult } from './without-result.ts';
 
+type DistributiveOmit<U, K extends PropertyKey> = U extends unknown ? Omit<U, K> : never;
+
 type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
+
+/** What the answer says of the snapshot of the name. */
+export interface Looked {
+  /** When it was asked (monotonic). */
+  readonly sentAt: number;
+  /** The snapshot was asked for if it is newer than this. `undefined`: it was not asked for. */
+  readonly newerThan: number | undefined;
+  readonly newer?: ClaimAnswer['newer'];
+}
 
 /** The answer of the lock, with the lease where there is one. */
 export type Acquired =
-  | {
+  | (Looked & {
       readonly kind: 'acquired';
       readonly lease: HeldLease;
       /** Its holder before had not released it. */
       readonly tookOver: boolean;
       /** It was given although a round that is done holds the next one back. */
       readonly isForced: boolean;
-    }
-  | Extract<AcquireAnswer, { readonly kind: 'held' }>
-  | (Extract<AcquireAnswer, { readonly kind: 'done' }> & {
-      /** When it was asked (monotonic). */
-      readonly sentAt: number;
     })
+  | (Extract<AcquireAnswer, { readonly kind: 'held' | 'done' }> & Looked)
   | {
       readonly kind: 'unavailable';
       readonly error: TicklessError;
@@ -56,6 +63,8 @@ export class MemberLock {
   readonly #unanswered: UnansweredRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
+  /** A name has its snapshot in the same record. */
+  readonly hasSnapshots: boolean;
   /** Those of a task; `undefined`: the lock keeps none. */
   readonly runs: MemberRuns | undefined;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
@@ -66,9 +75,11 @@ export class MemberLock {
     access: BackendAccess<LockSteps>,
     serverClock: ServerClock | undefined,
     mayBePinned: boolean,
+    hasSnapshots: boolean,
   ) {
     this.#context = context;
     this.#access = access;
+    this.hasSnapshots = hasSnapshots;
     const { answers, limitMs, backgroundTimeoutMs } = access;
     const { runs } = access.steps;
     this.runs = runs && new MemberRuns(context, access, runs);
@@ -102,9 +113,15 @@ export class MemberLock {
   /**
    * Asks for the lease of an entry. A lock that can't be asked is a result here.
    *
+   * @param snapshotAfter the snapshot is asked for too, if there is one that is newer.
    * @throws {TicklessError} `OPTION` when the lock does not accept the name of the entry.
    */
-  async acquire(entry: Entry<unknown>, force: boolean, patienceOf: () => BackendPatience): Promise<Acquired> {
+  async acquire(
+    entry: Entry<unknown>,
+    force: boolean,
+    patienceOf: () => BackendPatience,
+    snapshotAfter?: number,
+  ): Promise<Acquired> {
     const access = this.#access;
     const { clock, timeoutMs } = this.#context.options;
     const { leaseFor, longestName } = access.steps;
@@ -112,11 +129,12 @@ export class MemberLock {
     const name = await this.#context.names.atBackend(entry, longestName);
     const patience = patienceOf();
     const silenceMs = acquireSilenceMs(access.limitMs, patience, clock.monotonic());
+    const newerThan = this.hasSnapshots ? snapshotAfter : undefined;
     let isUnanswered = false;
     const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
       try {
         const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - clock.monotonic() });
-        const wanted = { name, leaseFor, force };
+        const wanted = { name, leaseFor, force, newerThan };
         return await acquireLease(this.#source, wanted, state.request, clock, {
           tries: isProbe ? 1 : TRIES,
           limits,
@@ -134,7 +152,7 @@ export class MemberLock {
     if (asked.kind === 'open') {
       void asked.probe?.then(
         (probed) => {
-          const acquired = this.#acquired(entry, state, probed);
+          const acquired = this.#acquired(entry, state, probed, newerThan);
           if (acquired.kind !== 'acquired') return;
           const endsHold = acquired.isForced || acquired.tookOver;
           void this.release(acquired.lease, () => endOfUnused(endsHold, this.#source));
@@ -142,7 +160,7 @@ export class MemberLock {
         () => {}, // a name that the lock does not accept: the next load reports it
       );
     }
-    return this.#acquired(entry, state, asked);
+    return this.#acquired(entry, state, asked, newerThan);
   }
 
   /** Makes its name known to operators: of a cache that of the cache. Rejects with `BACKEND_DOWN`, and for a name that the lock does not accept. */
@@ -171,6 +189,19 @@ export class MemberLock {
     return this.#access.run(() => lease.release(outcome, () => this.#open.delete(lease)));
   }
 
+  /** Changes the snapshot of a name and ends its lease in one step. */
+  async settle(lease: HeldLease, outcome: ReleaseOutcome, change: SnapshotChange): Promise<Settled> {
+    const { settle } = this.#access.steps;
+    this.#context.events.counters.storeCommands += 1;
+    const settled = await (settle as NonNullable<typeof settle>)(lease.id, outcome, change);
+    if (settled.written.kind === 'lost') lease.taken();
+    else if (settled.isReleased) {
+      lease.released();
+      this.#open.delete(lease);
+    }
+    return settled;
+  }
+
   /** The leases that may still be held at the backend. */
   get leases(): readonly LeaseLeft[] {
     return this.#open.of(this.#context.options.name);
@@ -181,7 +212,12 @@ export class MemberLock {
     return this.#unanswered.giveBack(this.#source);
   }
 
-  #acquired(entry: Entry<unknown>, state: ClusterState, asked: BackendReply<LeaseAnswer>): Acquired {
+  #acquired(
+    entry: Entry<unknown>,
+    state: ClusterState,
+    asked: BackendReply<LeaseAnswer>,
+    newerThan: number | undefined,
+  ): Acquired {
     const { options, log } = this.#context;
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
@@ -201,7 +237,8 @@ export class MemberLock {
         this.#leaseError = undefined;
         const { answer, sentAt } = asked.answer;
         this.#serverClock?.learn(answer.now, sentAt);
-        return this.#accept(entry, state, answer, sentAt);
+        const { newer } = answer;
+        return { ...this.#accept(entry, state, answer), sentAt, newerThan, newer };
       }
     }
   }
@@ -210,8 +247,7 @@ export class MemberLock {
     entry: Entry<unknown>,
     state: ClusterState,
     answer: LeaseAnswer['answer'],
-    sentAt: number,
-  ): Acquired {
+  ): DistributiveOmit<Exclude<Acquired, { readonly kind: 'unavailable' }>, keyof Looked> {
     if (!isPlausibleToken(Math.max(state.held.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
       state.happened({ on: 'clock set back' });
@@ -219,7 +255,7 @@ export class MemberLock {
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;
       state.holder = { owner, host, token };
-      return answer.kind === 'done' ? { ...answer, sentAt } : answer;
+      return answer;
     }
     const { events, log, options } = this.#context;
     const { owner, token } = answer.lease;

@@ -148,19 +148,35 @@ export class MemberStore {
       }
       this.#noteRead(asked);
       if (asked.kind !== 'answered') return 'unread';
-      if (asked.answer === undefined) return undefined;
-      const stored = withDamage(asked.answer);
-      const { version, damage } = stored;
-      if (damage === undefined && version <= newerThan) return undefined;
-      try {
-        return await this.#decoded(entry, stored, sentAt, sliceBudgetOf(clock, timeoutMs, silenceMs));
-      } catch (error) {
-        this.#rejected(entry, version, error as Error);
-        return undefined;
-      }
+      return await this.newerOf(entry, asked.answer, newerThan, sentAt, silenceMs);
     } catch (error) {
       log.unreadable(entry, unavailableCause(error)); // the key has no name, or one that the store does not accept
       return 'unread';
+    }
+  }
+
+  /**
+   * The snapshot that was found, if it is newer and can be used. Never rejects: failures are reported.
+   *
+   * @param sentAt when it was asked for (monotonic).
+   */
+  async newerOf(
+    entry: Entry<unknown>,
+    found: StoredSnapshot | undefined,
+    newerThan: number,
+    sentAt: number,
+    silenceMs: number = this.#access.limitMs,
+  ): Promise<ReadSnapshot | undefined> {
+    if (found === undefined) return undefined;
+    const { clock, timeoutMs } = this.#context.options;
+    const stored = withDamage(found);
+    const { version, damage } = stored;
+    if (damage === undefined && version <= newerThan) return undefined;
+    try {
+      return await this.#decoded(entry, stored, sentAt, sliceBudgetOf(clock, timeoutMs, silenceMs));
+    } catch (error) {
+      this.#rejected(entry, version, error as Error);
+      return undefined;
     }
   }
 

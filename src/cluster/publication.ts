@@ -7,11 +7,14 @@ import { type Entry, keyOf } from '../engine/entry.ts';
 import { isLimitScheduled } from '../engine/next-execution.ts';
 import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts';
 import { keepAbsentFor } from './absent-records.ts';
+import type { Settled, SnapshotChange } from './backend-steps.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { MemberLock } from './member-lock.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
 import { pinEnded } from './pinned-entry.ts';
@@ -99,6 +102,8 @@ interface Publication {
   readonly confirms: number | undefined;
   /** The length of the text that was written; `undefined`: nothing was. */
   readonly bytes?: number;
+  /** The lease has ended with it. */
+  readonly isReleased?: boolean;
 }
 
 const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
@@ -107,6 +112,7 @@ const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
  * Writes a record into the store. Never rejects.
  *
  * @param lease the lease of its load.
+ * @param end the end of the lease, where the store has the result. @param confirms the text of a confirmation.
  */
 async function publish(
   member: ClusterMember,
@@ -114,6 +120,7 @@ async function publish(
   entry: Entry<unknown>,
   record: PublishRecord,
   lease: HeldLease | undefined,
+  end: (confirms?: string) => ReleaseOutcome,
 ): Promise<Publication> {
   const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
@@ -121,10 +128,20 @@ async function publish(
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
   state.publishing = { version: lease?.id.token, isInPlace };
   const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
-  const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual, encoded });
+  const { lock } = member;
+  const settle = (change: SnapshotChange, at: MemberLock, held: HeldLease): Promise<Settled> =>
+    at.settle(held, end(change.as === 'confirm' ? change.text : undefined), change);
+  const written = await store.writer.write(
+    entry,
+    value,
+    metadata,
+    lease,
+    { kept, mayEqual, encoded },
+    lock?.hasSnapshots && lease ? (change) => settle(change, lock, lease) : undefined,
+  );
   state.publishing = undefined;
-  if (written?.answer === undefined) return NOT_WRITTEN;
-  const { answer, confirms, bytes } = written;
+  if (written?.answer === undefined || written.answer.kind === 'lost') return NOT_WRITTEN;
+  const { answer, confirms, bytes, isReleased } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
     member.events.round({ outcome: 'publish-refused', token: lease?.id.token, version, ...keyOf(entry) });
@@ -142,7 +159,7 @@ async function publish(
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms, bytes };
+  return { as: 'shared', confirms, bytes, isReleased };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -194,23 +211,28 @@ export async function publishAndRelease(
 ): Promise<void> {
   const { store, lock, options } = member;
   const isTask = options.kind === 'task';
-  const publication = store === undefined ? undefined : await publish(member, store, entry, record, lease);
+  const { dueAt, isAbsent, absentUntil } = record;
+  const end = (isShared: boolean, confirms?: string): ReleaseOutcome => {
+    const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
+    const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
+    const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
+    return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
+  };
+  const publication =
+    store && (await publish(member, store, entry, record, lease, (confirms) => end(true, confirms)));
   const outcome = publication?.as;
   published(outcome, publication?.bytes);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
-  const { dueAt, isAbsent, absentUntil } = record;
-  const isReleased = await lock.release(lease, () => {
-    const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
-    const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-    if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
-    const version = publication?.confirms;
-    const about = version !== undefined && { version, round: lease.id.token };
-    const confirms =
-      about && confirmationText({ ...metadataOf(record, options.clock.monotonic()), ...about });
-    const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
-    return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
-  });
+  const release = (): Promise<boolean> =>
+    lock.release(lease, () => {
+      if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
+      const version = publication?.confirms;
+      const about = version !== undefined && { version, round: lease.id.token };
+      const now = options.clock.monotonic();
+      return end(isShared, about ? confirmationText({ ...metadataOf(record, now), ...about }) : undefined);
+    });
+  const isReleased = publication?.isReleased || (await release());
   if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
   // The hold began a moment later than the due time was computed.
   const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));

@@ -8,7 +8,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { confirmationIn } from './confirmation.ts';
 import type { Acquired } from './member-lock.ts';
-import type { ReadSnapshot } from './member-store.ts';
+import type { MemberStore, ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
@@ -36,6 +36,8 @@ export class RemoteSnapshots<T> {
   wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
+  /** The last answer of the lock, as far as it tells of the snapshot. */
+  #looked: Exclude<Acquired, { readonly kind: 'unavailable' }> | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -84,6 +86,7 @@ export class RemoteSnapshots<T> {
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
+      if (entry.isLoaded && this.#member.lock?.hasSnapshots) return undefined; // the lock tells of it
       const isVersion = expectedToken !== this.#state.mark + 1; // else any after the mark
       const snapshot = await this.#read(Math.max(newest, expectedToken - 1), isVersion ? expectedToken : 0);
       if (snapshot === undefined) return undefined;
@@ -94,6 +97,43 @@ export class RemoteSnapshots<T> {
     if (entry.isLoaded && !entry.isInitial) return undefined;
     const snapshot = await this.#read(newest);
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
+  }
+
+  /** Asks the lock, which tells of the snapshot too. @param expected the version that should be there; 0: none. @default any */
+  async looking(
+    expected: number = this.#anyExpected,
+    ask: (newerThan: number) => Promise<Acquired>,
+  ): Promise<Acquired> {
+    const { newest, rejectedVersion, mark } = this.#state;
+    this.#state.reading = expected === mark + 1 ? 0 : expected;
+    const answer = await ask(Math.max(newest, rejectedVersion, this.#last?.version ?? 0));
+    this.#state.reading = undefined;
+    const isTold = answer.kind !== 'unavailable' && answer.newerThan !== undefined;
+    this.#looked = isTold ? answer : undefined;
+    if (isTold) this.wasRead = !(answer.newer instanceof Error);
+    return answer;
+  }
+
+  /** A value that is due is replaced by the newest one, whichever that is. */
+  get #anyExpected(): number {
+    const { isLoaded, isInvalidated, isInitial } = this.#entry;
+    return isLoaded && !isInvalidated && !isInitial ? Number.MAX_SAFE_INTEGER : 0;
+  }
+
+  /** By the last answer of the lock there is a snapshot that is newer than the version here. */
+  get isNewerThere(): boolean {
+    const { newer } = this.#looked ?? {};
+    return newer !== undefined && !(newer instanceof Error) && newer.version > this.#state.newest;
+  }
+
+  /** The snapshot that the lock has told of, if it may be served here, although a round is under way elsewhere or here. */
+  async found(): Promise<Adoption<T> | undefined> {
+    if (!this.isNewerThere) return undefined;
+    const snapshot = await this.#read(this.#state.newest);
+    if (snapshot === undefined) return undefined;
+    if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
+    this.#state.rejectedVersion = snapshot.version;
+    return undefined;
   }
 
   /**
@@ -135,11 +175,12 @@ export class RemoteSnapshots<T> {
     events.round({ outcome: 'done', retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
-    if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
+    const isNewerThere = this.isNewerThere; // published by a person, who has waited for no round
+    if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
     // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;
     const saysNothing = mayBeWithoutResult(retryAfter);
-    if (mayBeServed() && this.#state.newestRound >= token) {
+    if (!isNewerThere && mayBeServed() && this.#state.newestRound >= token) {
       if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
       const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
@@ -197,10 +238,22 @@ export class RemoteSnapshots<T> {
     return { ...times, value: entry.value, isAbsent: false, isKept: true };
   }
 
+  /** As the lock has answered; where that does not tell, the store is asked. */
+  #newerThan(version: number): ReturnType<MemberStore['read']> | undefined {
+    const { store } = this.#member;
+    const { kind, newerThan = Infinity, newer, sentAt = 0 } = this.#looked ?? {};
+    this.#looked = undefined;
+    const isWhole = newer === undefined || kind !== 'acquired';
+    const isTold = newerThan <= version && isWhole && !(newer instanceof Error);
+    return isTold
+      ? store?.newerOf(this.#entry, newer, version, sentAt)
+      : store?.read(this.#entry, version, this.#patience());
+  }
+
   /** @param expected the version that should be there; 0: any. */
   async #read(newerThan: number, expected: number = 0): Promise<ReadSnapshot | undefined> {
     this.#state.reading = expected;
-    const answer = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    const answer = await this.#newerThan(newerThan);
     this.#state.reading = undefined;
     this.wasRead = answer !== 'unread';
     const found = answer === 'unread' ? undefined : answer;

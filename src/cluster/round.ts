@@ -218,7 +218,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     await this.publish(record, (outcome, bytes) => {
       if (bytes !== undefined) this.#host.published(bytes);
       if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
-        this.#reportLoss('expired', undefined);
+        this.#reportLoss(lease.isTaken ? 'taken' : 'expired', undefined);
     });
   }
 

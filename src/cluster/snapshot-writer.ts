@@ -2,7 +2,7 @@ import type { Entry } from '../engine/entry.ts';
 import { isTicklessError } from '../errors.ts';
 import { keepAbsentFor } from './absent-records.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
-import type { StoreSteps } from './backend-steps.ts';
+import type { Settled, SnapshotChange, StoreSteps } from './backend-steps.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText, LONGEST_CONFIRMATION } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
@@ -11,19 +11,24 @@ import type { MemberContext } from './member-context.ts';
 import { sliceBudgetOf } from './slice-budget.ts';
 import { type SnapshotMetadata, withMetadata } from './snapshot.ts';
 import { type EncodedBody, encodeBody } from './snapshot-body.ts';
-import type { Codec, ReplaceAnswer, WriteAnswer } from './store-contract.ts';
+import type { Codec, ReplaceAnswer } from './store-contract.ts';
 import { LONGEST_STEP_MS } from './time-limits.ts';
 import { unavailableCause } from './unavailable.ts';
 
 /** The answer of the store. */
 export interface Written {
   /** `undefined`: nothing, or it was not asked. */
-  readonly answer: WriteAnswer | undefined;
+  readonly answer: Settled['written'] | undefined;
   /** The version that the value is the same as; `undefined`: it has one of its own. */
   readonly confirms: number | undefined;
   /** The length of what was sent, in UTF-8. */
   readonly bytes: number;
+  /** Its lease has ended with it. */
+  readonly isReleased: boolean;
 }
+
+/** Changes the snapshot, and ends the lease of its load in the same step. */
+export type Settle = (change: SnapshotChange) => Promise<Settled>;
 
 /** A result that is to be published: its relation to the version in place, and its text. */
 export interface KnownOfResult {
@@ -87,6 +92,7 @@ export class SnapshotWriter {
    * their time.
    * @param lease the lease of the load. If it is lost by then nothing is written.
    * @param result what the store may have already.
+   * @param settle ends the lease too. @default nothing does
    */
   async write(
     entry: Entry<unknown>,
@@ -94,6 +100,7 @@ export class SnapshotWriter {
     metadata: () => SnapshotMetadata,
     lease: HeldLease | undefined,
     { kept, mayEqual, encoded }: KnownOfResult,
+    settle?: Settle,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
@@ -110,13 +117,15 @@ export class SnapshotWriter {
       const name = await names.atBackend(entry, steps.longestName);
       const confirmed = async (version: number): Promise<Written | undefined> => {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
-        if (this.#steps.confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
-        const confirm = this.#steps.confirm.bind(undefined, name, version);
-        const answer = this.#answerOf(entry, await this.#send(lease, told, measured(bytesOf), confirm));
-        const isOvertaken = answer?.kind === 'refused' && answer.version > (token ?? Infinity);
-        return answer === undefined || answer.kind === 'written' || isOvertaken
-          ? { answer, confirms: version, bytes: length }
-          : undefined; // it was replaced by an older one or a mark, or is gone
+        const { confirm } = this.#steps;
+        if (confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
+        const send = (text: string): Promise<Settled> =>
+          settle?.({ as: 'confirm', version, text }) ?? alone(confirm(name, version, text));
+        const settled = this.#answerOf(entry, await this.#send(lease, told, measured(bytesOf), send));
+        const answer = settled?.written;
+        // It was replaced by an older one or a mark, or is gone.
+        if (answer?.kind === 'refused' && answer.version <= (token ?? Infinity)) return undefined;
+        return { answer, confirms: version, bytes: length, isReleased: settled?.isReleased === true };
       };
       const known = kept === undefined ? undefined : await confirmed(kept);
       if (known !== undefined) return known;
@@ -133,16 +142,21 @@ export class SnapshotWriter {
       const { undecodableVersion } = state;
       const rejected = undecodableVersion > 0 ? undecodableVersion : undefined;
       const payload = (): string => withMetadata(body, metadata(), maker);
-      const write = (text: string): Promise<WriteAnswer> => {
+      const write = (payload: string): Promise<Settled> => {
         const { isAbsent, dueIn } = metadata();
-        return this.#steps.write(name, text, token, rejected, isAbsent ? keepAbsentFor(dueIn) : undefined);
+        const keepFor = isAbsent ? keepAbsentFor(dueIn) : undefined;
+        return (
+          settle?.({ as: 'write', payload, rejected, keepFor }) ??
+          alone(this.#steps.write(name, payload, token, rejected, keepFor))
+        );
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const answer = this.#answerOf(entry, await this.#send(lease, payload, measured(bytes), write));
+      const settled = this.#answerOf(entry, await this.#send(lease, payload, measured(bytes), write));
+      const answer = settled?.written;
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
-      return { answer, confirms: undefined, bytes: length };
+      return { answer, confirms: undefined, bytes: length, isReleased: settled?.isReleased === true };
     } catch (error) {
       if (error !== this.#refusal) log.encodeFailed(entry, unavailableCause(error));
       this.#error = error;
@@ -159,8 +173,8 @@ export class SnapshotWriter {
     const name = await names.atBackend(entry, this.#access.steps.longestName);
     const body = await this.encode(board, false, false, undefined);
     const text = withMetadata(body, OF_BOARD, names.makerOf(entry));
-    const replace = (): Promise<ReplaceAnswer> => this.#steps.replace(name, text, version);
-    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace));
+    const replace = (): Promise<Answered<ReplaceAnswer>> => alone(this.#steps.replace(name, text, version));
+    return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace))?.written;
   }
 
   /**
@@ -181,7 +195,7 @@ export class SnapshotWriter {
   }
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
-  #send<A extends WriteAnswer | ReplaceAnswer>(
+  #send<A extends Answered<Settled['written'] | ReplaceAnswer>>(
     lease: HeldLease | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
@@ -202,7 +216,7 @@ export class SnapshotWriter {
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: A): A => {
-      if (answer.kind === 'written') events.counters.bytes += length;
+      if (answer.written.kind === 'written') events.counters.bytes += length;
       return answer;
     };
     const step = async (): Promise<A> => {
@@ -233,4 +247,15 @@ export class SnapshotWriter {
     log.written(entry);
     return asked.answer;
   }
+}
+
+/** The answer to a change, and whether a lease has ended with it. */
+interface Answered<W> {
+  readonly written: W;
+  readonly isReleased: boolean;
+}
+
+/** A change without a lease. */
+async function alone<W>(written: Promise<W>): Promise<Answered<W>> {
+  return { written: await written, isReleased: false };
 }

@@ -40,7 +40,7 @@ export class EditJoiner {
     this.#commands = commands;
   }
 
-  /** @param edits of one name. Resolves with their answers; an error of these edits alone rejects. */
+  /** @param edits of one name. Resolves with their answers; an error of the first of them rejects. */
   ask(edits: readonly Edit[]): ReturnType<Records['apply']> {
     return new Promise((resolve, reject) => {
       const sizes = edits.map((edit) => (edit.op === 'put' ? edit.text.length : 0));
@@ -89,8 +89,8 @@ export class EditJoiner {
       for (const { edits, resolve, reject } of items) {
         const own = answers.slice(begin, begin + edits.length);
         begin += edits.length;
-        const error = own.find((answer) => answer instanceof Error);
-        if (error !== undefined) reject(error);
+        const [first] = own;
+        if (first instanceof Error) reject(first);
         else resolve({ now, answers: own });
       }
     } catch (error) {

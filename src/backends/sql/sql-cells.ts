@@ -20,7 +20,7 @@ export interface CellStatements {
   isDenied?(error: unknown): boolean;
   /**
    * Returns a row for each change, ordered by name as they are: its index `i`, the present `body`, its `main` text if it is asked for,
-   * and of a swap `is_done`. Without that a swap is done if the present text is the one after it.
+   * and of a swap `is_done`: also where the present text is the one after it.
    */
   swap(changes: readonly Change[], endAt: number): Promise<readonly SqlRow[]>;
   /** Rows of `part` and `body`, of which as many characters or more. */
@@ -133,7 +133,7 @@ function isLook({ swap }: Change): boolean {
 function seenIn({ swap }: Change, { body, main, is_done }: SqlRow = {}): Seen {
   const text = textOf(body);
   if (swap === undefined) return { isDone: false, text, main: textOf(main) };
-  const isDone = is_done === undefined ? text === swap.after : YES.has(String(is_done));
+  const isDone = YES.has(String(is_done));
   return isDone ? { isDone } : { isDone, text, main: textOf(main) };
 }
 

@@ -1,6 +1,7 @@
 import { parseJson } from '../../bounded-json.ts';
+import type { ClaimAnswer, Settled, SnapshotChange } from '../../cluster/backend-steps.ts';
+import { confirmationIn } from '../../cluster/confirmation.ts';
 import type {
-  AcquireAnswer,
   AcquireRequest,
   LeaseId,
   LockProvider,
@@ -12,6 +13,7 @@ import { LOCK } from '../names.ts';
 import { only } from '../only.ts';
 import { readOf } from '../read-of.ts';
 import type { Amend, Answer, Claim, Edit, Row, Steps } from '../records.ts';
+import { confirmAnswer, type RecordStore, snapshotOf, writeAnswer } from '../store/record-store.ts';
 import { answerOf, checkRow, type LockRow, recordOf } from './answers.ts';
 
 /** The steps of a lock on records: an acquire claims a name, an extension and a release amend it. Their requests are known to be sound. */
@@ -21,16 +23,57 @@ export class RecordLock
   readonly tellsConfirmations: boolean = true;
   readonly #records: Steps;
   readonly #beginning: string;
+  readonly #snapshots: RecordStore | undefined;
 
-  /** @param prefix begins all names at the backend; callers see them without it. */
-  constructor(records: Steps, prefix: string = '') {
+  /**
+   * @param prefix begins all names at the backend; callers see them without it.
+   * @param snapshots those of the same names.
+   */
+  constructor(records: Steps, prefix: string = '', snapshots?: RecordStore) {
     this.#records = records;
     this.#beginning = LOCK + prefix;
+    this.#snapshots = snapshots;
   }
 
-  async acquire(request: AcquireRequest): Promise<AcquireAnswer> {
-    const { now, row } = await this.#apply(claimOf(this.#beginning, request));
-    return answerOf(checkRow(lockRow(request.name, row as Row, now)), request);
+  async acquire(request: AcquireRequest & { readonly newerThan?: number | undefined }): Promise<ClaimAnswer> {
+    const { name, newerThan } = request;
+    const claim = claimOf(this.#beginning, request);
+    const read = newerThan === undefined ? undefined : this.#snapshots?.reading(name, newerThan);
+    const { now, answers } = await this.#records.apply(read === undefined ? [claim] : [claim, read]);
+    const { row } = only(answers);
+    const answer = answerOf(checkRow(lockRow(name, row as Row, now)), request);
+    const [, found] = answers;
+    if (found instanceof Error) return { ...answer, newer: found };
+    return found?.row === undefined ? answer : { ...answer, newer: snapshotOf(found.row) };
+  }
+
+  async settle(lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange): Promise<Settled> {
+    const snapshots = this.#snapshots as RecordStore;
+    const { name, token } = lease;
+    const end = endOf(this.#beginning, lease, outcome);
+    const isWrite = change.as === 'write';
+    const edit = isWrite
+      ? snapshots.putting(name, change.payload, token, change.rejected, change.keepFor)
+      : snapshots.confirming(name, change.version, change.text);
+    const { answers } = await this.#records.apply([edit, end]);
+    const changed = only(answers);
+    const written = isWrite ? writeAnswer(changed) : confirmAnswer(changed);
+    const [, ended] = answers;
+    const last = ended instanceof Error || ended === undefined ? NOT_DONE : ended;
+    const isReleased = last.isDone || isEndedBy(lease, last.row);
+    const { kind, version } = written;
+    if (kind === 'written') return { written, isReleased };
+    // Its answer was lost before: the change is in place.
+    const note = changed.row?.note;
+    const isThere = isWrite
+      ? version === token
+      : version === change.version && confirmationIn(note, version)?.round === token;
+    if (isThere) return { written: { kind: 'written', version }, isReleased };
+    const isOvertaken = isWrite ? version > token : version !== change.version;
+    return {
+      written: isOvertaken || isHeldBy(lease, last.row) ? written : { kind: 'lost', version },
+      isReleased: false,
+    };
   }
 
   async extend(lease: LeaseId, leaseFor: number): Promise<boolean> {
@@ -67,6 +110,21 @@ export class RecordLock
     const { now, answers } = await this.#records.apply([edit]);
     return { ...only(answers), now };
   }
+}
+
+const NOT_DONE: Answer = { isDone: false, row: undefined };
+
+function isOf({ token, requestId }: LeaseId, row: Row | undefined): row is Row {
+  return row !== undefined && row.token === token && row.id === requestId;
+}
+
+/** It was released before: that answer was lost. */
+function isEndedBy(lease: LeaseId, row: Row | undefined): boolean {
+  return isOf(lease, row) && row.phase === 'held';
+}
+
+function isHeldBy(lease: LeaseId, row: Row | undefined): boolean {
+  return isOf(lease, row) && row.phase !== 'held' && row.left > 0;
 }
 
 /** For people: the backend does not look at it. */

@@ -14,7 +14,7 @@ import { showKey } from '../../errors.ts';
 import { SNAPSHOT } from '../names.ts';
 import { only } from '../only.ts';
 import { readOf } from '../read-of.ts';
-import type { Answer, Edit, Row, Steps } from '../records.ts';
+import type { Amend, Answer, Edit, Put, Read, Row, Steps } from '../records.ts';
 import { applyWith, reportsOf } from './reporting-records.ts';
 
 /** The steps of a store on records: a snapshot is put under its token. Their requests are known to be sound. */
@@ -33,9 +33,14 @@ export class RecordStore {
   }
 
   async read(name: string, newerThan?: number, token?: number): Promise<StoredSnapshot | undefined> {
-    const { row } = await this.#apply(readOf(this.#beginning + name, { newerThan, token }));
+    const { row } = await this.#apply(this.reading(name, newerThan, token));
     // The note is that of the present edition.
     return row && snapshotOf(token === undefined ? row : { ...row, note: '' });
+  }
+
+  /** The edit of a read. */
+  reading(name: string, newerThan?: number, token?: number): Read {
+    return readOf(this.#beginning + name, { newerThan, token });
   }
 
   /** The present version of each name; 0: none, or it is damaged. */
@@ -58,13 +63,13 @@ export class RecordStore {
     over?: number,
     keepMs?: number,
   ): Promise<WriteAnswer> {
+    return writeAnswer(await this.#apply(this.putting(name, text, token, over, keepMs)));
+  }
+
+  /** The edit of a write. */
+  putting(name: string, text: string, token?: number, over?: number, keepMs?: number): Put {
     const older = this.#keepVersions - 1;
-    const put = { op: 'put', name: this.#beginning + name, token, over, text, keepMs, older } as const;
-    const { isDone, row } = await this.#apply(put);
-    const version = (row as Row).token;
-    if (!Number.isSafeInteger(version))
-      throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
-    return { kind: isDone ? 'written' : 'refused', version };
+    return { op: 'put', name: this.#beginning + name, token, over, text, keepMs, older };
   }
 
   /** Puts a text in the place of a version; 0: of none. Earlier ones are not kept. */
@@ -78,10 +83,13 @@ export class RecordStore {
   }
 
   async confirm(name: string, token: number, note: string): Promise<WriteAnswer> {
+    return confirmAnswer(await this.#apply(this.confirming(name, token, note)));
+  }
+
+  /** The edit of a confirmation. */
+  confirming(name: string, token: number, note: string): Amend {
     const amend = { op: 'amend', name: this.#beginning + name, token, id: undefined, phase: 'held' } as const;
-    const { isDone, row } = await this.#apply({ ...amend, note, forMs: 0, keepMs: undefined });
-    const isSound = row !== undefined && row.damage === undefined;
-    return { kind: isDone ? 'written' : 'refused', version: isSound ? row.token : 0 };
+    return { ...amend, note, forMs: 0, keepMs: undefined };
   }
 
   async delete(name: string): Promise<boolean> {
@@ -112,8 +120,29 @@ export class RecordStore {
   }
 }
 
+/** @throws {TypeError} for a record that was edited by hand and can't be used. */
+export function writeAnswer({ isDone, row }: Answer): WriteAnswer {
+  const version = row?.token ?? 0;
+  if (!Number.isSafeInteger(version))
+    throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
+  return { kind: isDone ? 'written' : 'refused', version };
+}
+
+export function confirmAnswer({ isDone, row }: Answer): WriteAnswer {
+  const isSound = row !== undefined && row.damage === undefined;
+  return { kind: isDone ? 'written' : 'refused', version: isSound ? row.token : 0 };
+}
+
 /** An age of less than nothing is judged where all stores are. */
-function snapshotOf({ token, text: payload, age, damage, place, note, changedAgo }: Row): StoredSnapshot {
+export function snapshotOf({
+  token,
+  text: payload,
+  age,
+  damage,
+  place,
+  note,
+  changedAgo,
+}: Row): StoredSnapshot {
   const confirmation = note === '' ? {} : { confirmation: { text: note, age: changedAgo } };
   if (damage === undefined) return { version: token, age, payload, ...confirmation };
   const version = Number.isSafeInteger(token) ? token : 0;

@@ -4,9 +4,8 @@ import type { Cells } from '../../records/cells/cells.ts';
 import { KnownClock } from '../../records/cells/known-clock.ts';
 import type { MemoryCells } from '../../records/cells/memory-cells.ts';
 import { SwappedRecords } from '../../records/cells/swapped-records.ts';
-import { createLock } from '../../records/lock/create-lock.ts';
+import { createParts } from '../../records/create-parts.ts';
 import type { Edit, Records } from '../../records/records.ts';
-import { createStore } from '../../records/store/create-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -20,10 +19,7 @@ export function virtualBackend(
   const kind = { longestName: undefined, options: [], clock: machine };
   const resolved = resolveBackendOptions(options, kind);
   const cells = new VirtualCells(name, machine, backend);
-  return {
-    lock: createLock(new NamedRecords(name, machine, cells), resolved, kind),
-    store: createStore(new SwappedRecords(cells, Infinity, clockOn(machine)), resolved, kind),
-  };
+  return createParts(new NamedRecords(name, machine, cells), resolved, kind);
 }
 
 /** All machines count the time alike. */

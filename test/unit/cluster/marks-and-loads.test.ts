@@ -307,8 +307,7 @@ describe('a guard of a load that has waited for the lease of another instance', 
     const read = b.value.get();
     await cluster.clock.advance(50);
     void b.value.invalidate({ drop: true });
-    a.link.break('refused', 'release', 'extend');
-    await cluster.end(a, 0, 'one');
+    await cluster.end(a, 0, loaded('one', { dueAfter: 1 }) as never);
     await cluster.clock.advance(5000);
     await cluster.end(b, 0, 'two');
     expect([await read, seen]).toEqual(['two', ['one']]);

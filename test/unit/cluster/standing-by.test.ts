@@ -4,6 +4,7 @@ import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { onRound } from '../../support/events.ts';
 import { keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
+import { methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const A_DAY = { schedule: { hours: 24 } } as const;
@@ -242,7 +243,7 @@ describe('whose own round is done for longer than its value is fresh', () => {
     const asked: string[] = [];
     const { value, manual } = cluster.instance({
       lock: asLock({
-        ...lock,
+        ...methodsOf(lock),
         acquire: async (request) => {
           asked.push(request.name);
           return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);

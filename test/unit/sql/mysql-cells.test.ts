@@ -27,8 +27,8 @@ const swapOf = (name: string, swap: Partial<Swap>): Change => {
 };
 
 const rows = [
-  { i: '0', body: 'two', main: null, now: '1' },
-  { i: '1', body: 'of another one', main: null, now: '1' },
+  { i: '0', is_done: '1', body: null, main: null, now: '1' },
+  { i: '1', is_done: '0', body: 'of another one', main: null, now: '1' },
 ];
 const header = (matched: number) => ({ affectedRows: matched, info: `Rows matched: ${matched}` });
 
@@ -39,12 +39,12 @@ it('where all have matched, others have swapped after them', async () => {
   expect(statements).toEqual(['UPDATE', 'SELECT']);
 });
 
-it('where some have not, the present texts tell which', async () => {
+it('where some have not, the rows tell which', async () => {
   const { swap } = cellsOf(header(1), rows);
   expect(await swap(swapOf('a', {}), swapOf('b', {}))).toEqual(rows);
 });
 
-it('new rows tell it by their texts: an INSERT also counts those that it has found', async () => {
+it('new rows tell it by themselves: an INSERT also counts those that it has found', async () => {
   const { swap, statements } = cellsOf(header(2), rows);
   const given = ['a', 'b'].map((name) => swapOf(name, { before: undefined }));
   expect(await swap(...given)).toEqual(rows);

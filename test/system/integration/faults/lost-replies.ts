@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LockRecord } from '../../../../src/cluster/lock-contract.ts';
 import type { StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import { startProxy } from '../support/proxy.ts';
-import type { Engine } from './clients.ts';
+import { stepsIn, type WireStep } from '../support/wire/steps.ts';
 import {
   begin,
   type Judge,
@@ -25,35 +25,19 @@ const WAYS = ['cut', 'silence'] as const;
 
 type Step = (typeof STEPS)[number];
 
-/** The engines with a server. */
-type Served = Extract<Engine, 'redis' | 'postgres' | 'mysql'>;
-
-/** What tells the commands of a step from others. In MariaDB texts are hexadecimal digits: those of `lock/`, `snapshot/` and `held`. */
-const COMMANDS: Readonly<Record<Served, Readonly<Record<Step | 'read', RegExp>>>> = {
-  redis: {
-    acquire: /tickless:lock\/.* claim /,
-    publish: /tickless:snapshot\/.* put /,
-    release: /tickless:lock\/.* amend .* held /,
-    read: /tickless:snapshot\/.* read /,
-  },
-  postgres: {
-    acquire: /"op":"claim"/,
-    publish: /"op":"put","name":"snapshot\//,
-    release: /"op":"amend".*"phase":"held"/,
-    read: /"op":"read","name":"snapshot\//,
-  },
-  mysql: {
-    acquire: /INSERT INTO .*6c6f636b2f/s,
-    publish: /INSERT INTO .*736e617073686f742f/s,
-    release: /UPDATE .*6c6f636b2f.*68656c64/s,
-    read: /^(?!.*(?:INSERT|UPDATE|DELETE) ).*SELECT .*736e617073686f742f/s,
-  },
+/** The steps of commands that are told apart from others. */
+const STEP_OF_COMMAND: Readonly<Record<Step | 'read', WireStep['step']>> = {
+  acquire: 'acquire',
+  publish: 'write',
+  release: 'release',
+  read: 'read',
 };
 
 /** The engine does what it is asked for, and its answer does not arrive. */
 export async function lostReplies(stage: ServedStage, judge: Judge): Promise<void> {
   const { fleet, server, shared } = stage;
-  const engine = stage.engine as Served;
+  const matching = (step: Step | 'read') => (text: string) =>
+    stepsIn(server.kind, text).some((one) => one.step === STEP_OF_COMMAND[step] && memberOf(one) === name);
   const times = stage.count(4);
   const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));
   const name = await begin(stage, PATIENT, (by) => proxies[by]?.url as string);
@@ -78,10 +62,9 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
    * @returns whether it was that of the one who made the round; another one may have been asking for the round before.
    */
   async function loseOne(step: Step, then: (typeof WAYS)[number]): Promise<boolean> {
-    const matching = COMMANDS[engine][step];
     const found = new Map<number, readonly [LockRecord | undefined, StoredSnapshot | undefined]>();
     for (const by of fleet.numbers) {
-      void proxies[by]?.loseReplies({ matching, then }).then(async () => {
+      void proxies[by]?.loseReplies({ matching: matching(step), then }).then(async () => {
         const look = [shared.lock.inspect(name), shared.store.read(name)] as const;
         found.set(by, await Promise.all(look).catch(() => [undefined, undefined] as const));
       });
@@ -103,7 +86,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   async function loseReads(then: (typeof WAYS)[number]): Promise<number> {
     let lost = 0;
     for (const proxy of proxies) {
-      void proxy.loseReplies({ matching: COMMANDS[engine].read, then }).then(() => {
+      void proxy.loseReplies({ matching: matching('read'), then }).then(() => {
         lost += 1;
       });
     }
@@ -131,4 +114,9 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   const { loads, published, unleased } = judge.rounds(stage);
   judge.none('another lease, or not done, after the retry', wrong);
   judge.is('loads beside one in each round', loads.length + unleased - published.length, 0);
+}
+
+/** The name of the value that a record is of. */
+function memberOf({ record }: WireStep): string {
+  return record.slice(record.indexOf('/') + 1);
 }

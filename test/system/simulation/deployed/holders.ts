@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import type { Message } from '../network.ts';
+import type { Message } from '../message.ts';
 
 /**
  * Rule 'holder': a reader without a value waits for the holder of the lease only while the store can be read, through which the

@@ -5,8 +5,9 @@ import { Cluster } from '../cluster.ts';
 import { type Deed, drawDeed } from '../deed.ts';
 import { LeaseBook } from '../lease-book.ts';
 import { Machine } from '../machine.ts';
+import { wordsOfAnswer, wordsOfEffect, wordsOfMessage } from '../message.ts';
 import { type Misfortune, Misfortunes } from '../misfortunes.ts';
-import { type Message, WEATHER, type Wire, wordsOfAnswer } from '../network.ts';
+import { strangeSwap, WEATHER, type Wire } from '../network.ts';
 import { Random } from '../random.ts';
 import { drawClockFault } from '../scenario.ts';
 import type { Verdict } from '../verdict.ts';
@@ -92,11 +93,11 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
     const scenario = drawDeployedScenario(random);
-    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max, keepVersions: 1 });
+    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max });
     this.scenario = scenario;
     const machine = new Machine('store', this.timeline, random, drawClockFault(random));
     const leases = new LeaseBook(scenario.coolDown.max, this.referee);
-    this.storeBackend = new Backend(machine, leases, new VersionBook(this.referee), 1);
+    this.storeBackend = new Backend(machine, leases, new VersionBook(this.referee));
     this.#misfortunes = new Misfortunes<DeployedWorld>(this, own);
     this.startAll();
   }
@@ -234,11 +235,11 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
    * @param instanceOf the process, once it is made.
    */
   wireOf(name: string, at: 'lock' | 'store', instanceOf: () => DeployedInstance): Wire {
-    const what = ({ step, name: of, token }: Message): string => `${step} ${of}${token ? ` ${token}` : ''}`;
     return {
       sent: (message) => {
-        this.trace.add(name, () => `${what(message)} →`);
+        this.trace.add(name, () => `${wordsOfMessage(message)} →`);
         const instance = instanceOf();
+        instance.id ??= message.instance;
         if (at === 'store') return instance.holders.asked(message);
         const isCold = instance.rates.peek() === undefined;
         instance.answers.sent(message, isCold);
@@ -248,16 +249,16 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         });
       },
       failed: (message, how) => {
-        this.trace.add(name, () => `${what(message)} ${how}`);
+        this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`);
         if (how === 'is carried out twice') return;
         if (at === 'store') instanceOf().holders.failed(message);
         else if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
-      arrived: (message, answer) => {
-        this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
-        instanceOf().id ??= message.instance;
-      },
+      arrived: (_message, effect) => this.trace.add(at, () => `${wordsOfEffect(effect)} of ${name}`),
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
+      strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) => {
+        this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
         const { answers, holders, orders, rates } = instanceOf();
         if (at === 'store') return holders.answeredByStore(message);
         if (message.step !== 'acquire') return;

@@ -1,4 +1,4 @@
-import type { Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';

@@ -1,0 +1,16 @@
+import type { Backend } from '../engine/backend.ts';
+import type { ResolvedBackendOptions } from './backend-options.ts';
+import { createLock } from './lock/create-lock.ts';
+import { memberRecords } from './member-records.ts';
+import type { Records } from './records.ts';
+import type { RecordsKind } from './records-kind.ts';
+import { createStore } from './store/create-store.ts';
+
+/** The lock and the store of one backend: a round has both in one record. */
+export function createParts(records: Records, options: ResolvedBackendOptions, kind: RecordsKind): Backend {
+  const shared = memberRecords(records, options.namespace);
+  return {
+    lock: createLock(records, options, kind, shared),
+    store: createStore(records, options, kind, shared),
+  };
+}
