@@ -18,6 +18,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** Its result is in the store, or could not be written, or there is none. Never rejects. */
   readonly published: Promise<void>;
+  /** The same of a result that is being written, or waits for that; `undefined`: there is none yet. */
+  readonly writing: Promise<void> | undefined;
   /** It holds a lease. */
   readonly isHolder: boolean;
   /** A load runs. */
@@ -29,6 +31,8 @@ export interface RoundUnderWay {
   allowsAdoption(version: number): boolean;
   /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
   overtakenBy(version: number): void;
+  /** A person has ended its lease on this instance: its result is not published. */
+  fenced(): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }
@@ -63,8 +67,6 @@ export class ClusterState implements ClusterStateLike {
   foundVersion: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
-  /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
-  checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
   /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */
