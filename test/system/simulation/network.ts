@@ -7,6 +7,7 @@ import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
 import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { memberRecords } from '../../../src/records/member-records.ts';
 import { REPORT, SNAPSHOT } from '../../../src/records/names.ts';
 import type { Edit, Records } from '../../../src/records/records.ts';
 import { cellOf } from '../../support/cell-layout.ts';
@@ -188,9 +189,10 @@ export class Link {
     const records = this.#noted(new SwappedRecords(this.#cells(), Infinity, this.#clock));
     const kind = { longestName: undefined, options: [], clock: machine };
     const options = { leaseFor, timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) };
-    this.lock = lockOn(records, options, kind);
+    const shared = memberRecords(records, undefined);
+    this.lock = lockOn(records, options, kind, shared);
     this.#noteWaiting((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
-    this.store = storeOn(records, options, kind);
+    this.store = storeOn(records, options, kind, shared);
   }
 
   /** A step is not answered, and may still be waited for. */
