@@ -18,6 +18,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** Its result is in the store, or could not be written, or there is none. Never rejects. */
   readonly published: Promise<void>;
+  /** The same of a result that is being written, or waits for that; `undefined`: there is none yet. */
+  readonly writing: Promise<void> | undefined;
   /** It holds a lease. */
   readonly isHolder: boolean;
   /** A load runs. */
@@ -29,6 +31,8 @@ export interface RoundUnderWay {
   allowsAdoption(version: number): boolean;
   /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
   overtakenBy(version: number): void;
+  /** A person has ended its lease on this instance: its result is not published. */
+  fenced(): void;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }

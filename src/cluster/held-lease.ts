@@ -52,6 +52,10 @@ export class HeldLease {
     this.#validUntil = validUntil;
   }
 
+  get token(): number {
+    return this.id.token;
+  }
+
   /** It has ended, or may have ended. */
   get isLost(): boolean {
     return this.#isLost || this.leftMs <= 0;

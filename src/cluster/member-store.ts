@@ -60,7 +60,7 @@ export class MemberStore {
   /** Of its snapshots. */
   readonly #codec: Codec;
   /** The commands of this member. */
-  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'replace' | 'confirm' | 'history'>;
+  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'change' | 'replace' | 'confirm' | 'history'>;
   readonly #outages: OutageEvents;
 
   /**
@@ -78,7 +78,7 @@ export class MemberStore {
     };
     const confirm = access.steps.confirm?.bind(access.steps);
     this.#steps = {
-      ...countedSteps(access.steps, ['read', 'write', 'replace', 'history'], count),
+      ...countedSteps(access.steps, ['read', 'write', 'change', 'replace', 'history'], count),
       ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
     };
     this.#outages = new OutageEvents('store', events, (cause) => unavailable(cause, options.name));
@@ -178,6 +178,11 @@ export class MemberStore {
       this.#rejected(entry, version, error as Error);
       return undefined;
     }
+  }
+
+  /** A change of a person. @param name of the entry at the backend. */
+  change(...asked: Parameters<StoreSteps['change']>): ReturnType<StoreSteps['change']> {
+    return this.#steps.change(...asked);
   }
 
   /** The versions of an entry that the store has, newest first. Rejects with `BACKEND_DOWN`. */

@@ -7,7 +7,6 @@ import { type Entry, keyOf } from '../engine/entry.ts';
 import { isLimitScheduled } from '../engine/next-execution.ts';
 import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts';
 import { keepAbsentFor } from './absent-records.ts';
-import type { Settled, SnapshotChange } from './backend-steps.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { confirmationText } from './confirmation.ts';
@@ -21,7 +20,7 @@ import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import type { SnapshotMetadata } from './snapshot.ts';
 import type { EncodedBody } from './snapshot-body.ts';
-import { withoutResult } from './without-result.ts';
+import type { Settle, WriteRight } from './snapshot-writer.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
 export interface PublishRecord extends CompletedLoad {
@@ -104,62 +103,59 @@ interface Publication {
   readonly bytes?: number;
   /** The lease has ended with it. */
   readonly isReleased?: boolean;
+  /** The version that the store has now; 0: that is not known. */
+  readonly version: number;
 }
 
-const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
+const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined, version: 0 };
 
 /**
  * Writes a record into the store. Never rejects.
  *
- * @param lease the lease of its load.
- * @param end the end of the lease, where the store has the result. @param confirms the text of a confirmation.
+ * @param by the lease of its load, or the change of a person.
+ * @param settle makes that change, or ends the lease too. @default nothing does
  */
-async function publish(
+export async function publish(
   member: ClusterMember,
   store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
-  lease: HeldLease | undefined,
-  end: (confirms?: string) => ReleaseOutcome,
+  by: WriteRight | undefined,
+  settle: Settle | undefined,
 ): Promise<Publication> {
   const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
-  state.publishing = { version: lease?.id.token, isInPlace };
+  state.publishing = { version: by?.token, isInPlace };
   const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
-  const { lock } = member;
-  const settle = (change: SnapshotChange, at: MemberLock, held: HeldLease): Promise<Settled> =>
-    at.settle(held, end(change.as === 'confirm' ? change.text : undefined), change);
-  const written = await store.writer.write(
-    entry,
-    value,
-    metadata,
-    lease,
-    { kept, mayEqual, encoded },
-    lock?.hasSnapshots && lease ? (change) => settle(change, lock, lease) : undefined,
-  );
+  const result = { kept, mayEqual, encoded };
+  const written = await store.writer.write(entry, value, metadata, by, result, settle);
   state.publishing = undefined;
   if (written?.answer === undefined || written.answer.kind === 'lost') return NOT_WRITTEN;
   const { answer, confirms, bytes, isReleased } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
-    member.events.round({ outcome: 'publish-refused', token: lease?.id.token, version, ...keyOf(entry) });
-    overtaken(member, entry, record, version, lease);
-    return { as: 'overtaken', confirms: undefined };
+    const token = by?.token;
+    if (!isManual) {
+      member.events.round({ outcome: 'publish-refused', token, version, ...keyOf(entry) });
+      overtaken(member, entry, record, version, token);
+    }
+    return { as: 'overtaken', confirms: undefined, version };
   }
-  if (confirms !== undefined) state.confirmed(version, lease?.id.token ?? 0, isInPlace());
+  const token = isManual ? version : by?.token;
+  if (confirms !== undefined) state.confirmed(version, token ?? 0, isInPlace());
   else if (mark !== undefined) state.marked(version);
   else {
     const before = state.held;
     state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
     if (state.held.pin === undefined) pinEnded(entry, before, member);
   }
-  member.events.round({ outcome: 'published', token: lease?.id.token, version, bytes, ...keyOf(entry) });
+  member.events.round({ outcome: 'published', token, version, bytes, ...keyOf(entry) });
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms, bytes, isReleased };
+  return { as: 'shared', confirms, bytes, isReleased, version };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -218,25 +214,35 @@ export async function publishAndRelease(
     const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
     return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
   };
+  const isOneStep = lock?.hasSnapshots && lease;
+  const settle: Settle = (change) =>
+    (lock as MemberLock).settle(
+      lease as HeldLease,
+      end(true, change.as === 'confirm' ? change.text : undefined),
+      change,
+    );
   const publication =
-    store && (await publish(member, store, entry, record, lease, (confirms) => end(true, confirms)));
+    store && (await publish(member, store, entry, record, lease, isOneStep ? settle : undefined));
   const outcome = publication?.as;
   published(outcome, publication?.bytes);
   if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
   const release = (): Promise<boolean> =>
     lock.release(lease, () => {
-      if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
       const version = publication?.confirms;
       const about = version !== undefined && { version, round: lease.id.token };
       const now = options.clock.monotonic();
       return end(isShared, about ? confirmationText({ ...metadataOf(record, now), ...about }) : undefined);
     });
   const isReleased = publication?.isReleased || (await release());
-  if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
-  // The hold began a moment later than the due time was computed.
+  if (isReleased && isShared) held(member, entry, dueAt);
+}
+
+/** The hold of a round began a moment later than its due time was computed. */
+export function held({ timing }: ClusterMember, entry: Entry<unknown>, dueAt: number): void {
+  if (entry.dueAt !== dueAt || dueAt === Infinity) return;
   const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
-  member.timing.heldUntil(entry, Math.max(dueAt, later));
+  timing.heldUntil(entry, Math.max(dueAt, later));
 }
 
 /** The store has a newer version. The next read looks for it, unless it was known before. */
@@ -245,10 +251,9 @@ function overtaken(
   entry: Entry<unknown>,
   { knownVersion, dueAt }: PublishRecord,
   version: number,
-  lease: HeldLease | undefined,
+  token: number | undefined,
 ): void {
   if (version <= knownVersion) {
-    const token = lease?.id.token;
     const text = `store version ${version} is ahead of lock token ${token}, the value is not published`;
     logger.error(text, 'do lock and store use different servers?');
     return;

@@ -27,8 +27,8 @@ export interface Written {
   readonly isReleased: boolean;
 }
 
-/** Changes the snapshot, and ends the lease of its load in the same step. */
-export type Settle = (change: SnapshotChange) => Promise<Settled>;
+/** Changes the snapshot of a name, and ends the lease of its load in the same step. */
+export type Settle = (change: SnapshotChange, name: string) => Promise<Settled>;
 
 /** A result that is to be published: its relation to the version in place, and its text. */
 export interface KnownOfResult {
@@ -40,6 +40,11 @@ export interface KnownOfResult {
   readonly encoded: Promise<EncodedBody> | undefined;
 }
 
+/** Under which a snapshot is written, as long as that lasts: a lease, or the change of a person. */
+export interface WriteRight extends Pick<HeldLease, 'leftMs' | 'isLost'> {
+  /** The version of what is written. @default undefined: the backend gives it one */
+  readonly token: number | undefined;
+}
 /** A board has no age, and no next round. */
 const OF_BOARD: SnapshotMetadata = {
   isAbsent: false,
@@ -90,7 +95,7 @@ export class SnapshotWriter {
    *
    * @param metadata called before the value is encoded, and at each write: the codec and the queue of the store may take
    * their time.
-   * @param lease the lease of the load. If it is lost by then nothing is written.
+   * @param by the lease of the load, or the change of a person. If it is lost by then nothing is written.
    * @param result what the store may have already.
    * @param settle ends the lease too. @default nothing does
    */
@@ -98,13 +103,13 @@ export class SnapshotWriter {
     entry: Entry<unknown>,
     value: unknown,
     metadata: () => SnapshotMetadata,
-    lease: HeldLease | undefined,
+    by: WriteRight | undefined,
     { kept, mayEqual, encoded }: KnownOfResult,
     settle?: Settle,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
-    const token = lease?.id.token;
+    const token = by?.token;
     const state = clusterStateOf(entry);
     let length = 0;
     const measured =
@@ -120,8 +125,8 @@ export class SnapshotWriter {
         const { confirm } = this.#steps;
         if (confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
         const send = (text: string): Promise<Settled> =>
-          settle?.({ as: 'confirm', version, text }) ?? alone(confirm(name, version, text));
-        const settled = this.#answerOf(entry, await this.#send(lease, told, measured(bytesOf), send));
+          settle?.({ as: 'confirm', version, text }, name) ?? alone(confirm(name, version, text));
+        const settled = this.#answerOf(entry, await this.#send(by, told, measured(bytesOf), send));
         const answer = settled?.written;
         // It was replaced by an older one or a mark, or is gone.
         if (answer?.kind === 'refused' && answer.version <= (token ?? Infinity)) return undefined;
@@ -133,7 +138,7 @@ export class SnapshotWriter {
       const hasDigest =
         mayEqual && options.kind === 'value' && !isAbsent && this.#steps.confirm !== undefined;
       const isEmpty = isAbsent || mark !== undefined;
-      const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, lease));
+      const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, by));
       const { text } = state;
       const isEqual = text !== undefined && text.digest === body.digest;
       const equal = isEqual ? await confirmed(text.version) : undefined;
@@ -146,13 +151,13 @@ export class SnapshotWriter {
         const { isAbsent, dueIn } = metadata();
         const keepFor = isAbsent ? keepAbsentFor(dueIn) : undefined;
         return (
-          settle?.({ as: 'write', payload, rejected, keepFor }) ??
+          settle?.({ as: 'write', payload, rejected, keepFor }, name) ??
           alone(this.#steps.write(name, payload, token, rejected, keepFor))
         );
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
-      const settled = this.#answerOf(entry, await this.#send(lease, payload, measured(bytes), write));
+      const settled = this.#answerOf(entry, await this.#send(by, payload, measured(bytes), write));
       const answer = settled?.written;
       if (answer?.kind === 'written')
         state.text = body.digest === undefined ? undefined : { version: answer.version, digest: body.digest };
@@ -187,7 +192,7 @@ export class SnapshotWriter {
     value: unknown,
     isEmpty: boolean,
     hasDigest: boolean,
-    lease: HeldLease | undefined,
+    lease: WriteRight | undefined,
   ): Promise<EncodedBody> {
     const { clock, timeoutMs } = this.#context.options;
     const budget = sliceBudgetOf(clock, lease?.leftMs ?? timeoutMs);
@@ -196,7 +201,7 @@ export class SnapshotWriter {
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
   #send<A extends Answered<Settled['written'] | ReplaceAnswer>>(
-    lease: HeldLease | undefined,
+    lease: WriteRight | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
     send: (payload: string) => Promise<A>,
@@ -212,7 +217,7 @@ export class SnapshotWriter {
     };
     const write = (): Promise<A> => {
       const mostMs = Math.min(lease?.leftMs ?? LONGEST_STEP_MS, LONGEST_STEP_MS);
-      const silenceMs = Math.min(backgroundTimeoutMs, LONGEST_STEP_MS);
+      const silenceMs = Math.min(backgroundTimeoutMs, mostMs);
       return answers.wait(sendOnce, clock, { silenceMs, mostMs, step: 'write' });
     };
     const counted = (answer: A): A => {

@@ -42,6 +42,8 @@ export interface ExecutionHost<T> {
   readonly jitter: RetryJitter;
   readonly load: Load<T>;
   settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void;
+  /** Aborts the load under way. */
+  abort(entry: Entry<T>, reason: Error): void;
   /** An aborted load has settled, or its deadline has passed. */
   gone(execution: LoadExecution<T>): void;
 }
@@ -59,6 +61,8 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
   previous: Promise<T> | undefined = undefined;
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
+  /** It was aborted since the store has a newer version: those that wait for it wait for the next one. */
+  isOvertaken: boolean = false;
   /** For instruments; `undefined`: there are none. */
   readonly #trace: ExecutionTraces | undefined;
   #record: { bytes: number | undefined } | undefined;
@@ -201,6 +205,12 @@ export class LoadExecution<T> extends Flight<KeyedLoadReturn<T>> implements Outl
         if (this.#record !== undefined) this.#record.bytes = bytes;
       },
       fail: (error) => this.fail(error),
+      overtaken: (error) => {
+        if (entry.flight !== this) return;
+        this.isOvertaken = true;
+        host.abort(entry, error);
+        host.owner?.changed(entry);
+      },
       over: () => {
         host.active.rounds.delete(round);
         host.owner?.changed(entry);

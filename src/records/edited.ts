@@ -1,6 +1,6 @@
 import { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 import { CLOCK_BACK_MS, isPlausibleToken } from '../cluster/plausible.ts';
-import type { Amend, Claim, Edit, Phase, Put, Read, Row } from './records.ts';
+import type { Amend, Claim, Edit, Impose, Phase, Put, Read, Row } from './records.ts';
 
 /** One of the texts of a name. Instants are milliseconds on a clock shared by all users of the record. */
 export interface Edition<T = string> {
@@ -22,6 +22,8 @@ export interface StoredRecord<T = string> extends Edition<T> {
   readonly replaced?: string | undefined;
   /** How long it is kept after its end, in milliseconds. @default undefined: as long as any */
   readonly keepMs?: number | undefined;
+  /** No put that spares a pinned record replaces it before. @default undefined: it is not pinned */
+  readonly pinnedUntil?: number | undefined;
   /** Newest first. */
   readonly older: readonly Edition<T>[];
 }
@@ -45,15 +47,23 @@ export const LONGEST_AHEAD_MS: number = LONGEST_LEASE_MS + CLOCK_BACK_MS;
  * The effect of an edit on a record. Pure: the definition that the scripts and statements of backends translate.
  *
  * @param record also one that was edited by hand, but an object with an array `older`.
+ * @param beside the token of the other part of the name; 0: there is none.
  */
-export function edited<T>(record: StoredRecord<T> | undefined, edit: Edit<T>, now: Instant): Edited<T> {
+export function edited<T>(
+  record: StoredRecord<T> | undefined,
+  edit: Edit<T>,
+  now: Instant,
+  beside: number = 0,
+): Edited<T> {
   switch (edit.op) {
     case 'claim':
       return claimed(record, edit, now);
     case 'amend':
       return amended(record, edit, now);
     case 'put':
-      return put(record, edit, now);
+      return put(record, edit, now, beside);
+    case 'impose':
+      return imposed(record, edit, now, beside);
     case 'read':
       return { next: record, isDone: record !== undefined };
     case 'delete':
@@ -105,18 +115,20 @@ function amended<T>(record: StoredRecord<T> | undefined, edit: Amend, now: Insta
   return { next, isDone: true };
 }
 
-function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant): Edited<T> {
-  const { text, keepMs, older, over } = edit;
+function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant, beside: number): Edited<T> {
+  const { id = '', text, keepMs, older, over, pinMs, sparesPinned } = edit;
   const held = plausible(record?.token, now);
+  if (id !== '' && record?.id === id) return { next: record, isDone: true };
+  if (sparesPinned && record !== undefined && isPinned(record, now)) return { next: record, isDone: false };
   if (!isExpected(record, edit, now)) return { next: record, isDone: isRepeated(record, edit, now) };
   if (edit.token !== undefined && edit.token < held && held !== over) return { next: record, isDone: false };
   if (edit.token === held && isRepeated(record, edit, now)) return { next: record, isDone: true };
-  const token = edit.token ?? successorOf(held, now);
+  const token = edit.token ?? successorOf(Math.max(held, plausible(beside, now)), now);
   const { at } = now;
   const kept = keepMs === undefined && record !== undefined ? editionsOf(record) : [];
   const next: StoredRecord<T> = {
     token,
-    id: '',
+    id,
     phase: 'held',
     at,
     changedAt: at,
@@ -125,9 +137,27 @@ function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant)
     note: '',
     replaced: undefined,
     keepMs,
+    pinnedUntil: pinMs === undefined ? undefined : at + pinMs,
     older: kept.filter((one) => one.token < token).slice(0, older),
   };
   return { next, isDone: true };
+}
+
+function isPinned({ pinnedUntil = 0 }: StoredRecord<unknown>, { at }: Instant): boolean {
+  return pinnedUntil > at && pinnedUntil - at <= LONGEST_AHEAD_MS;
+}
+
+function imposed<T>(
+  record: StoredRecord<T> | undefined,
+  { id, text, note, forMs }: Impose<T>,
+  now: Instant,
+  beside: number,
+): Edited<T> {
+  const { at } = now;
+  const isLater = record !== undefined && record.token >= beside && damageOf(record, now) === undefined;
+  if (isLater) return { next: record, isDone: true };
+  const end = { phase: 'held', at, changedAt: at, until: at + forMs, replaced: undefined } as const;
+  return { next: { token: beside, id, ...end, text, note, keepMs: undefined, older: [] }, isDone: true };
 }
 
 function isExpected<T>(record: StoredRecord<T> | undefined, { expected }: Put<T>, now: Instant): boolean {

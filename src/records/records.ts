@@ -72,6 +72,25 @@ export interface Put<T = string> {
   readonly keepMs?: number | undefined;
   /** How many earlier editions are kept. */
   readonly older: number;
+  /** Put again with the same id, it is done, and nothing changes. @default undefined: it has none */
+  readonly id?: string | undefined;
+  /** The record is pinned for that long, in milliseconds. @default undefined: it is not */
+  readonly pinMs?: number | undefined;
+  /** It is not done where the record is pinned. @default false */
+  readonly sparesPinned?: boolean | undefined;
+}
+
+/**
+ * Ends the lease or the hold of a name, whoever has it, as a release would that ends a round as done: it has the token of the snapshot
+ * that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and nothing changes.
+ */
+export interface Impose<T = string> {
+  readonly op: 'impose';
+  readonly name: string;
+  readonly id: string;
+  readonly text: T;
+  readonly note: string;
+  readonly forMs: number;
 }
 
 /** Looks at a record, and changes nothing. */
@@ -93,7 +112,7 @@ interface Delete {
 }
 
 /** One atomic change of one record, or a look at it. @typeParam T how a backend keeps a text. */
-export type Edit<T = string> = Claim<T> | Amend | Put<T> | Read | Delete;
+export type Edit<T = string> = Claim<T> | Amend | Put<T> | Impose<T> | Read | Delete;
 
 /** The result of an edit. */
 export interface Answer {

@@ -17,7 +17,8 @@ class Definition {
     const after = new Map(before);
     const changes = edits.filter(({ op }) => op !== 'read');
     const areDone = changes.map((edit) => {
-      const { next, isDone } = edited(before.get(edit.name), edit, now);
+      const others = [...after].flatMap(([name, { token }]) => (name === edit.name ? [] : token));
+      const { next, isDone } = edited(before.get(edit.name), edit, now, Math.max(0, ...others));
       if (next === undefined) after.delete(edit.name);
       else after.set(edit.name, next);
       return isDone;
@@ -105,10 +106,38 @@ const snapshotEdit = (name: string) =>
     readOf(name),
     deleteOf(name),
   );
+/** A change of a person. */
+const changeOf = (name: string) =>
+  fc.tuple(
+    fc.record({
+      op: fc.constant('put' as const),
+      name: fc.constant(`snapshot/${name}`),
+      text: fc.constantFrom('short', LONG),
+      older: fc.constant(0),
+      id,
+      expected: maybe(token),
+      sparesPinned: fc.boolean(),
+      pinMs: maybe(forMs),
+    }),
+    fc.record({
+      op: fc.constant('impose' as const),
+      name: fc.constant(`lock/${name}`),
+      id,
+      text: fc.constant('x'),
+      note: fc.constant('done'),
+      forMs,
+    }),
+  );
 /** One of a name, or one of each of its parts, in any order. */
 const edits: fc.Arbitrary<readonly Edit[]> = fc.constantFrom('a', 'b').chain((name) => {
   const [lock, snapshot] = [lockEdit(`lock/${name}`), snapshotEdit(`snapshot/${name}`)];
-  return fc.oneof(fc.tuple(lock), fc.tuple(snapshot), fc.tuple(lock, snapshot), fc.tuple(snapshot, lock));
+  return fc.oneof(
+    fc.tuple(lock),
+    fc.tuple(snapshot),
+    fc.tuple(lock, snapshot),
+    fc.tuple(snapshot, lock),
+    changeOf(name),
+  );
 });
 const step = fc.record({ client: fc.constantFrom(0, 1), edits, passes: fc.constantFrom(0, 1, 25, 400) });
 
@@ -116,7 +145,10 @@ const step = fc.record({ client: fc.constantFrom(0, 1), edits, passes: fc.consta
 function meeting(drawn: Edit, last: number): Edit {
   const near = (one: number | undefined): number | undefined => one && Math.max(1, last + 3 - one);
   if (drawn.op === 'amend') return { ...drawn, token: near(drawn.token) as number };
-  if (drawn.op === 'put') return { ...drawn, token: near(drawn.token), over: near(drawn.over) };
+  if (drawn.op === 'put') {
+    const { token, over, expected } = drawn;
+    return { ...drawn, token: near(token), over: near(over), expected: near(expected) };
+  }
   return drawn.op === 'read'
     ? { ...drawn, token: near(drawn.token), newerThan: near(drawn.newerThan) }
     : drawn;

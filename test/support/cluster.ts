@@ -174,6 +174,7 @@ function commandOf(all: readonly Edit[]): Command {
       const shown = names.filter((one) => !/(?:^|\/)tickless-control$/.test(one)); // which each check asks about
       return of('check', shown.join(' '), names);
     }
+    case 'impose':
     case 'delete':
       return of('write', name);
   }

@@ -5,7 +5,7 @@ import { recordsIn, recordsOf } from './cell-layout.ts';
 /** How a swap has changed a record. */
 export interface Effect {
   readonly record: string;
-  readonly step: 'acquire' | 'extend' | 'release' | 'write' | 'confirm' | 'report';
+  readonly step: 'acquire' | 'extend' | 'release' | 'impose' | 'write' | 'confirm' | 'report';
   readonly after: TextRecord;
   /** Its text, also where it is beside the record. */
   readonly text: string;
@@ -32,6 +32,6 @@ function stepBetween(record: string, before: TextRecord | undefined, after: Text
   if (record.startsWith(REPORT)) return 'report';
   const isSame = before?.token === after.token && before.id === after.id && before.at === after.at;
   if (record.startsWith(SNAPSHOT)) return isSame ? 'confirm' : 'write';
-  if (!isSame) return 'acquire';
+  if (!isSame) return after.phase === 'held' ? 'impose' : 'acquire';
   return after.phase === 'held' ? 'release' : 'extend';
 }

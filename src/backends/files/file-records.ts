@@ -2,7 +2,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { edited, foundBy, isExpired, rowOf, type StoredRecord } from '../../records/edited.ts';
-import { LOCK, placeOf, REPORT, SNAPSHOT } from '../../records/names.ts';
+import { LOCK, nameAt, placeOf, REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
@@ -66,19 +66,30 @@ export class FileRecords implements Records {
 
   /** @param change one of the same name, which comes before. */
   async #answerAfter(change: Promise<Answer> | undefined, edit: Edit): Promise<Answer> {
-    const isMade = (await change)?.isDone !== false;
+    const before = await change;
+    const isMade = before?.isDone !== false;
     if (edit.op === 'read')
-      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) });
-    return isMade ? this.#answer(edit) : { isDone: false, row: undefined };
+      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) }, 0);
+    if (!isMade) return { isDone: false, row: undefined };
+    const { token = await this.#tokenBeside(edit) } = before?.row ?? {};
+    return this.#answer(edit, token);
   }
 
-  async #answer(edit: Edit): Promise<Answer> {
+  /** The token of the other part of a name, where the edit has a greater one; 0: there is none. */
+  async #tokenBeside(edit: Edit): Promise<number> {
+    if (edit.op !== 'put' || edit.token !== undefined || !edit.name.startsWith(SNAPSHOT)) return 0;
+    const lock = this.#pathOf(nameAt(placeOf(edit.name).cell, 'lock'));
+    const found = await this.#look(lock, (record) => record, true);
+    return found?.row.token || 0; // not that of a damaged one
+  }
+
+  async #answer(edit: Edit, beside: number): Promise<Answer> {
     if (edit.op === 'read') {
       const find = (record: TextRecord): TextRecord => foundBy(record, edit);
       const found = await this.#look(this.#pathOf(edit.name), find, edit.isBrief);
       return { isDone: found !== undefined, row: found?.row };
     }
-    const change = (): Promise<Answer> => this.#change(edit);
+    const change = (): Promise<Answer> => this.#change(edit, beside);
     return edit.op === 'put' && edit.token === undefined ? this.#unfenced.run(change) : change();
   }
 
@@ -113,7 +124,7 @@ export class FileRecords implements Records {
     }
   }
 
-  async #change(edit: Exclude<Edit, Read>): Promise<Answer> {
+  async #change(edit: Exclude<Edit, Read>, beside: number): Promise<Answer> {
     const { op, name } = edit;
     const folder = this.#folder(this.#pathOf(name));
     for (;;) {
@@ -125,7 +136,7 @@ export class FileRecords implements Records {
       }
       const record = withToken(present, edit);
       const drawn = op === 'put' ? { ...edit, text: await textOf(folder, edit, record) } : edit;
-      const { next: made, isDone } = edited<Text>(record, drawn, present.now);
+      const { next: made, isDone } = edited<Text>(record, drawn, present.now, beside);
       const next = withDamage(made, present);
       if (next !== record) {
         const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;

@@ -22,6 +22,7 @@ const PATIENCE: Readonly<Record<Edit['op'], number>> = {
   amend: 0.8,
   delete: 0.8,
   put: 2.4,
+  impose: 2.4,
 };
 
 /** Characters take up to four bytes. */

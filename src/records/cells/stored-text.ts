@@ -135,7 +135,7 @@ export function mainIn(parts: Parts): string | undefined {
 
 function recordFrom(given: unknown): TextRecord {
   const record = ownOptions((given ?? {}) as TextRecord);
-  const { token, longest, keepMs, note, replaced, older } = record;
+  const { token, longest, keepMs, pinnedUntil, note, replaced, older } = record;
   const known = isPlausibleToken(token, Infinity) ? token : NaN;
   if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
   return {
@@ -143,6 +143,7 @@ function recordFrom(given: unknown): TextRecord {
     token: known,
     longest: numberOf(longest),
     keepMs: numberOf(keepMs),
+    pinnedUntil: numberOf(pinnedUntil),
     note: typeof note === 'string' ? note : '',
     replaced: typeof replaced === 'string' ? replaced : undefined,
   };

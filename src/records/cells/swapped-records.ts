@@ -2,7 +2,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { randomId } from '../../cluster/identity.ts';
 import { systemClock } from '../../time/clock.ts';
 import { earlierOf, edited, foundBy, isExpired, LONGEST_AHEAD_MS } from '../edited.ts';
-import { nameAt, type Place, placeOf, REPORT } from '../names.ts';
+import { nameAt, PARTS, type Place, placeOf, REPORT } from '../names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records } from '../records.ts';
 import type { Cells, Change, LongText, Seen, Swap } from './cells.ts';
 import { type ClockSpan, KnownClock } from './known-clock.ts';
@@ -276,7 +276,8 @@ function editedBy(
   const made = edits.map((edit): EditedPart => {
     const { part } = placeOf(edit.name);
     const present = after.get(part);
-    const { next, isDone } = edited(present, widened(edit, widthOf(span)), now);
+    const beside = Math.max(0, ...PARTS.map((one) => (one === part ? 0 : after.get(one)?.token || 0)));
+    const { next, isDone } = edited(present, widened(edit, widthOf(span)), now, beside);
     const isChanged = next !== present;
     const record = isChanged && next !== undefined ? closed(fitting(next, mostBytes), span) : present;
     if (next === undefined) after.delete(part);
@@ -347,7 +348,10 @@ function widened(edit: ChangingEdit<Text>, width: number): ChangingEdit<Text> {
     case 'claim':
       return { ...edit, forMs: edit.forMs + width };
     case 'amend':
+    case 'impose':
       return { ...edit, forMs: edit.forMs && edit.forMs + width };
+    case 'put':
+      return { ...edit, pinMs: edit.pinMs && edit.pinMs + width };
     default:
       return edit;
   }

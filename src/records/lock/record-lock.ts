@@ -9,6 +9,7 @@ import type {
   ReleaseOutcome,
 } from '../../cluster/lock-contract.ts';
 import { ownOptions } from '../../option-checks.ts';
+import { endText, holderText, type LockEnd, type LockHolder } from '../lock-texts.ts';
 import { LOCK } from '../names.ts';
 import { only } from '../only.ts';
 import { readOf } from '../read-of.ts';
@@ -97,7 +98,7 @@ export class RecordLock
   }
 
   async forceRelease(name: string, token: number): Promise<boolean> {
-    const note = noteOf({ state: 'released', error: undefined, confirms: undefined });
+    const note = endText({ state: 'released', error: undefined, confirms: undefined });
     const about = { op: 'amend', name: this.#beginning + name, token, id: undefined } as const;
     return (await this.#apply({ ...about, phase: 'held', note, forMs: 0, keepMs: undefined })).isDone;
   }
@@ -127,20 +128,12 @@ function isHeldBy(lease: LeaseId, row: Row | undefined): boolean {
   return isOf(lease, row) && row.phase !== 'held' && row.left > 0;
 }
 
-/** For people: the backend does not look at it. */
-type Holder = Pick<LockRow, 'owner' | 'host'>;
-type End = Pick<LockRow, 'state' | 'confirms'> & { readonly error?: string | undefined };
-
-/** Longer error texts are cut. In UTF-16 code units. */
-const MAX_ERROR_LENGTH = 16_000;
-
 /** The edit of an acquire. @param beginning of the name at the backend. */
 export function claimOf(
   beginning: string,
   { name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest,
 ): Claim {
-  const holder: Holder = { owner, host };
-  return { op: 'claim', name: beginning + name, id, text: JSON.stringify(holder), forMs, force };
+  return { op: 'claim', name: beginning + name, id, text: holderText({ owner, host }), forMs, force };
 }
 
 /** The edit of an extension. */
@@ -169,14 +162,10 @@ export function endOf(
     token,
     id,
     phase: 'held',
-    note: noteOf({ state, error, confirms }),
+    note: endText({ state, error, confirms }),
     forMs: state === 'abandoned' ? 0 : outcome.holdFor,
     keepMs: state === 'done' ? outcome.keepFor : undefined,
   };
-}
-
-function noteOf({ state, error, confirms }: End): string {
-  return JSON.stringify({ state, error: error?.slice(0, MAX_ERROR_LENGTH), confirms });
 }
 
 /** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
@@ -184,9 +173,9 @@ const REPLACED = 'replaced a damaged record: ';
 
 /** The record of a lock. @param now the backend's wall clock, in epoch milliseconds */
 export function lockRow(name: string, row: Row, now: number): LockRow {
-  const { owner, host } = parsed<Holder>(row.text);
+  const { owner, host } = parsed<LockHolder>(row.text);
   const isHeld = row.phase === 'held';
-  const { state, error, confirms } = parsed<End>(row.note);
+  const { state, error, confirms } = parsed<LockEnd>(row.note);
   return {
     name,
     token: row.token,

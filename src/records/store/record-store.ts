@@ -1,4 +1,6 @@
+import type { PersonalChange } from '../../cluster/backend-steps.ts';
 import { versionRecord } from '../../cluster/history.ts';
+import { thisHost, thisProcess } from '../../cluster/identity.ts';
 import { namespacePrefix } from '../../cluster/namespace.ts';
 import {
   BEGINNING_LENGTH,
@@ -11,10 +13,11 @@ import {
 } from '../../cluster/store-contract.ts';
 import type { VersionRecord } from '../../data/version-record.ts';
 import { showKey } from '../../errors.ts';
-import { SNAPSHOT } from '../names.ts';
+import { endText, holderText } from '../lock-texts.ts';
+import { LOCK, SNAPSHOT } from '../names.ts';
 import { only } from '../only.ts';
 import { readOf } from '../read-of.ts';
-import type { Amend, Answer, Edit, Put, Read, Row, Steps } from '../records.ts';
+import type { Amend, Answer, Edit, Impose, Put, Read, Row, Steps } from '../records.ts';
 import { applyWith, reportsOf } from './reporting-records.ts';
 
 /** The steps of a store on records: a snapshot is put under its token. Their requests are known to be sound. */
@@ -22,6 +25,7 @@ export class RecordStore {
   readonly #records: Steps;
   readonly #keepVersions: number;
   readonly #beginning: string;
+  readonly #locks: string;
   readonly #reports: string;
 
   /** @param namespace begins all names at the backend; callers see them without it. */
@@ -29,6 +33,7 @@ export class RecordStore {
     this.#records = records;
     this.#keepVersions = keepVersions;
     this.#beginning = SNAPSHOT + namespacePrefix(namespace);
+    this.#locks = LOCK + namespacePrefix(namespace);
     this.#reports = reportsOf(namespace);
   }
 
@@ -70,6 +75,22 @@ export class RecordStore {
   putting(name: string, text: string, token?: number, over?: number, keepMs?: number): Put {
     const older = this.#keepVersions - 1;
     return { op: 'put', name: this.#beginning + name, token, over, text, keepMs, older };
+  }
+
+  /** As of `StoreSteps`. @throws {TypeError} as {@link write}. */
+  async change(
+    name: string,
+    text: string,
+    { id, expected, sparesPinned, pinFor: pinMs, holdFor }: PersonalChange,
+  ): Promise<WriteAnswer> {
+    const put = { ...this.putting(name, text), id, expected, sparesPinned, pinMs };
+    const impose: Impose = {
+      ...{ op: 'impose', name: this.#locks + name, id, forMs: holdFor },
+      text: holderText({ owner: thisProcess(), host: thisHost() }),
+      note: endText({ state: 'done' }),
+    };
+    const { answers } = await this.#records.apply([put, impose]);
+    return writeAnswer(only(answers));
   }
 
   /** Puts a text in the place of a version; 0: of none. Earlier ones are not kept. */

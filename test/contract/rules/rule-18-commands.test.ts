@@ -46,6 +46,21 @@ describe('rule 18: commands per round', () => {
     expect(b.value.peek()).toBe('two');
   });
 
+  it('one for a change of a person; what it is made of may have to be read before', async () => {
+    const cluster = new ManualCluster({ keepVersions: 5 });
+    const [{ value, link }] = await cluster.warm(1, { schedule: { hours: 1 } });
+    await value.set('two');
+    expect(link.take()).toEqual(['write']);
+    await value.rollback({ by: 'ann' });
+    expect(link.take()).toEqual(['read', 'read', 'write']); // the history, the version, the pin
+    await value.unpin();
+    expect(link.take()).toEqual(['read', 'write']);
+    await value.invalidate();
+    expect(link.take()).toEqual(['write']);
+    await value.invalidate({ drop: true });
+    expect(link.take()).toEqual(['write']);
+  });
+
   it('a warm start is one read', async () => {
     const cluster = new ManualCluster();
     await cluster.warm(1);

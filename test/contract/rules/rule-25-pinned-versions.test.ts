@@ -2,27 +2,22 @@ import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { lockOf } from '../../support/parts.ts';
 
 /** Instances of a value with a period of 5 s, whose loads return their number. */
 function fleet(count: number) {
   const clock = new FakeClock();
-  const backends = {
-    backend: {
-      lock: lockOf(memoryBackend({ clock })),
-      store: storeOf(memoryBackend({ clock, keepVersions: 10 })),
-    },
-  };
+  const backend = memoryBackend({ clock, keepVersions: 10 });
   let loads = 0;
   const load = async (): Promise<number> => {
     loads += 1;
     return loads;
   };
   const options = { name: 'v', load, schedule: 5000, maxStaleness: 7000, logger: false, clock } as const;
-  const instance = (): RefreshingValue<number> => new RefreshingValue<number>({ ...options, ...backends });
+  const instance = (): RefreshingValue<number> => new RefreshingValue<number>({ ...options, backend });
   return {
     clock,
-    backends,
+    lock: lockOf(backend),
     instance,
     instances: Array.from({ length: count }, instance),
     loads: () => loads,
@@ -90,11 +85,11 @@ describe('rule 25: versions grow over rollbacks, and a pinned version is replace
     await a.rollback({ by: 'ann' });
     await readFor(cluster, 10);
     const before = cluster.loads();
-    const { token = 0 } = (await cluster.backends.backend.lock.inspect('v')) ?? {};
-    await cluster.backends.backend.lock.forceRelease('v', token);
+    const { token = 0 } = (await cluster.lock.inspect('v')) ?? {};
+    await cluster.lock.forceRelease('v', token);
     await readFor(cluster, 130);
     expect(cluster.loads()).toBe(before);
-    const { holdLeft = 0 } = (await cluster.backends.backend.lock.inspect('v')) ?? {};
+    const { holdLeft = 0 } = (await cluster.lock.inspect('v')) ?? {};
     expect(holdLeft).toBeGreaterThan(86_400_000);
   });
 

@@ -172,6 +172,9 @@ export class Backend implements Cells {
       case 'release':
         this.#leases.released(message, after, decision, now);
         return;
+      case 'impose':
+        this.#leases.imposed(message, after, decision, now);
+        return;
       default:
         if (isWrite(message.step) && step === 'write') this.#versions.written(message, after.token);
     }

@@ -165,6 +165,31 @@ export class LeaseBook {
     book.changedAt = at;
   }
 
+  /** A person has ended the lease or the hold of a name, whoever has it. */
+  imposed(
+    { name, requestId = '', holdFor = 0 }: Message,
+    { token, until }: Written,
+    { at: decidedAt, width }: Decision,
+    at: number,
+  ): void {
+    const book = this.#of(name);
+    const { last } = book;
+    const isHeld = holdFor > 0 && until > 0;
+    if (width < Infinity) {
+      this.#holds(12, token > book.highestToken, () => {
+        return `${name}: a person has token ${token} after token ${book.highestToken}`;
+      });
+      if (isHeld) this.#lasts(name, token, until - decidedAt, holdFor, width);
+    }
+    if (last !== undefined && last.ending === undefined) last.endedAt = at;
+    const ending = { state: 'done', confirms: undefined } as const;
+    book.last = { name, token, requestId, force: false, until: at, ending, endedAt: at, isForgotten: false };
+    book.highestToken = Math.max(token, book.highestToken);
+    book.heldUntil = isHeld ? until : 0;
+    book.holdIsDone = true;
+    book.changedAt = at;
+  }
+
   /** A lease or a hold is never shorter than asked for, and longer by what is not known of the clock. */
   #lasts(name: string, token: number, ms: number, askedFor: number, width: number): void {
     const isRight = ms >= askedFor - ROUNDING_MS && ms <= askedFor + width + ROUNDING_MS;

@@ -10,6 +10,7 @@ export type Step =
   | 'acquire'
   | 'extend'
   | 'release'
+  | 'impose'
   | 'read'
   | 'write'
   | 'confirm'
@@ -25,7 +26,7 @@ export interface Message {
   readonly token: number | undefined;
   /** Its records. */
   readonly records: readonly string[];
-  /** Of `acquire`. */
+  /** Of `acquire` and `impose`. */
   readonly requestId?: string;
   /** Of `acquire`: it ignores holds. */
   readonly force?: boolean;
@@ -47,7 +48,7 @@ export interface Message {
   readonly as?: End;
   /** Of `release`: the value that it confirms. */
   readonly confirms?: string | undefined;
-  /** Of `release`: how long the next round is held back, in milliseconds. */
+  /** Of `release` and `impose`: how long the next round is held back, in milliseconds. */
   readonly holdFor?: number;
 }
 
@@ -100,6 +101,10 @@ function messageOf(edit: Edit): Message {
         over: edit.over,
         expected: edit.expected,
       };
+    case 'impose': {
+      const { id: requestId, forMs: holdFor, note } = edit;
+      return { step: 'impose', ...about, token: undefined, requestId, holdFor, ...endIn(note) };
+    }
     case 'read':
       return { step: 'read', ...about, token: edit.token };
     case 'delete':
@@ -140,6 +145,7 @@ export function isEffectOf({ record, step, after, text }: Effect, message: Messa
   if (step !== message.step) return false;
   switch (step) {
     case 'acquire':
+    case 'impose':
       return message.requestId === after.id;
     case 'write':
       return message.payload === text && (message.token ?? after.token) === after.token;

@@ -1,5 +1,5 @@
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
-import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
+import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../../src/cluster/signal-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
@@ -76,7 +76,7 @@ const LONGEST_WRITE_MS = 6000;
 const SLACK_MS = 10;
 /** The rounding of the clock of the backend in its answers, and of sums. */
 const ROUNDING_MS = 2;
-const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write', 'confirm'];
+const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'impose', 'write', 'confirm'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
@@ -223,7 +223,7 @@ export class Link {
   }
 
   #noteWaiting(steps: LockSteps): void {
-    const { extend, release } = steps;
+    const { extend, release, settle } = steps;
     const note = (step: Step, { name, token }: LeaseId): void => {
       const key = `${step} ${name} ${token}`;
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), this.#timeline.now]);
@@ -237,6 +237,12 @@ export class Link {
         note('release', lease);
         return release.call(steps, lease, outcome);
       },
+      ...(settle && {
+        settle: (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
+          note('release', lease);
+          return settle.call(steps, lease, outcome, change);
+        },
+      }),
     } satisfies Partial<LockSteps>);
   }
 

@@ -227,6 +227,57 @@ describe('put', () => {
   });
 });
 
+describe('a change of a person', () => {
+  const impose = { op: 'impose', name: 'a', id: 'p', text: 'ann', note: 'done', forMs: 40 } as const;
+
+  it('is put under a token that is greater than those of both parts', () => {
+    const record = made([0, put({ token: 5 })]);
+    const lock = WALL * 1000 + 70_000;
+    expect(edited(record, put({ id: 'p' }), at(1), lock).next).toMatchObject({ token: lock + 1, id: 'p' });
+    expect(edited(record, put({ id: 'p' }), at(1), Number.MAX_SAFE_INTEGER).next?.token).toBe(
+      (WALL + 1) * 1000,
+    );
+  });
+
+  it('is made once, also with another text', () => {
+    const record = made([0, put({ id: 'p' })]);
+    const again = put({ id: 'p', text: 'older by then', expected: 0 });
+    expect(edited(record, again, at(9))).toEqual({ next: record, isDone: true });
+    expect(edited(record, put({ id: 'q' }), at(9)).next?.older).toHaveLength(0);
+  });
+
+  it('spares a version while it is pinned, where it asks for that; a put without a pin ends it', () => {
+    const record = made([0, put({ pinMs: 100 })]);
+    const mark = put({ id: 'm', sparesPinned: true });
+    expect(edited(record, mark, at(99))).toEqual({ next: record, isDone: false });
+    expect(edited(record, mark, at(100)).isDone).toBe(true);
+    const next = edited(record, put({ id: 'p' }), at(50)).next as StoredRecord;
+    expect(edited(next, mark, at(51)).isDone).toBe(true);
+    const damaged = { ...record, pinnedUntil: Number.MAX_SAFE_INTEGER };
+    expect(edited(damaged, mark, at(1)).isDone).toBe(true);
+  });
+
+  it('ends a lease, whoever has it, and holds the name under the token of its snapshot', () => {
+    const leased = made([0, claim()]);
+    const token = leased.token + 1;
+    const { next, isDone } = edited(leased, impose, at(10), token);
+    expect(isDone).toBe(true);
+    expect(next).toMatchObject({ token, id: 'p', phase: 'held', text: 'ann', note: 'done', until: 1050 });
+    expect(edited(next, amend(leased), at(11)).isDone).toBe(false);
+    expect(edited(next, ended(leased), at(11)).isDone).toBe(false);
+    expect(edited(next, claim({ id: 'two' }), at(49)).isDone).toBe(false);
+    expect(edited(undefined, impose, at(10), token).next).toEqual(next);
+  });
+
+  it('changes nothing where the name has its token, or was claimed since', () => {
+    const leased = made([0, claim()]);
+    for (const token of [leased.token, leased.token - 1])
+      expect(edited(leased, impose, at(10), token)).toEqual({ next: leased, isDone: true });
+    const damaged = { ...leased, until: NaN };
+    expect(edited(damaged, impose, at(10), leased.token).next).toMatchObject({ phase: 'held' });
+  });
+});
+
 describe('read and delete', () => {
   const record = made([0, put({ token: 1, text: 'first', older: 1 })], [5, put({ token: 2, older: 1 })]);
 

@@ -1,0 +1,40 @@
+import type { PersonalChange } from './backend-steps.ts';
+import { randomId } from './identity.ts';
+import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { WriteRight } from './snapshot-writer.ts';
+
+/** What a change of a person depends on, and does beside the snapshot. */
+type Conditions = Pick<PersonalChange, 'expected' | 'sparesPinned'> & {
+  /** Its version is pinned until it is due. */
+  readonly pins: boolean;
+};
+
+/** One command of a person, for as long as it may be sent. Its version is that which the backend gives it. */
+export class Change implements WriteRight {
+  readonly token: undefined = undefined;
+  /** Sent again, it is the same change. */
+  readonly #id: string = randomId();
+  readonly #conditions: Conditions;
+  readonly #leftMs: () => number;
+
+  /** @param leftMs until its deadline; 0: it is given up. */
+  constructor(conditions: Conditions, leftMs: () => number) {
+    this.#conditions = conditions;
+    this.#leftMs = leftMs;
+  }
+
+  get leftMs(): number {
+    return this.#leftMs();
+  }
+
+  get isLost(): boolean {
+    return this.leftMs <= 0;
+  }
+
+  /** @param dueIn when its version is due, in milliseconds; `Infinity`: never by itself. */
+  request(dueIn: number): PersonalChange {
+    const { expected, sparesPinned, pins } = this.#conditions;
+    const holdFor = Math.min(dueIn, LONGEST_LEASE_MS);
+    return { id: this.#id, expected, sparesPinned, pinFor: pins ? holdFor : undefined, holdFor };
+  }
+}
