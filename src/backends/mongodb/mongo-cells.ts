@@ -219,7 +219,7 @@ export class MongoCells implements Cells {
   }
 }
 
-/** What is shown of documents beside their texts. */
+/** The fields of documents that are shown beside their texts. */
 function shownOf(changes: readonly Change[]): object {
   const whole = changes.filter(({ isWhole }) => isWhole === true);
   return whole.length === 0 ? {} : { main: mainOf(whole) };
