@@ -121,8 +121,8 @@ export class Admission<T> {
         return this.#acquired(answer);
       }
       signal.throwIfAborted();
-      const checked = this.snapshots.isNewerThere ? 0 : Math.max(state.held.version, state.checkedToken);
-      if (this.#pinned && (answer.kind === 'unavailable' || answer.token <= checked))
+      const isOwn = answer.kind === 'unavailable' || answer.token <= state.held.version;
+      if (this.#pinned && isOwn && !this.snapshots.isNewerThere)
         return new StillPinned(options, this.#pinned);
       if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
@@ -133,10 +133,8 @@ export class Admission<T> {
         this.#step = 'waiting for the backend (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && this.#pinned && state.held.pin !== undefined) {
-          if (this.snapshots.wasRead) state.checkedToken = answer.token;
+        if (found === undefined && this.#pinned && state.held.pin !== undefined)
           return new StillPinned(options, this.#pinned);
-        }
         this.#force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pause()); // done again meanwhile, or a lock that ignores force
         continue;
@@ -150,7 +148,6 @@ export class Admission<T> {
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
-      if (this.#isResultUnseen(answer)) return undefined;
       this.#step = stepOf(answer);
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
@@ -237,14 +234,6 @@ export class Admission<T> {
     this.#state.expectedToken = isOver ? undefined : token;
     const forMs = isBackoff ? retryAfter : recheckAfter(this.#entry, answer);
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
-  }
-
-  /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
-  #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
-    const { store, options } = this.#member;
-    if (store === undefined || options.whenBackendDown !== 'load') return false;
-    if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
-    return !this.snapshots.wasRead || store.notAskedFor > 0;
   }
 
   /** The release of that round has failed it, or is still on its way. */

@@ -9,8 +9,8 @@ import type { Codec } from './store-contract.ts';
 export const THIS_EDITION: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * How the editions of a board travel: as JSON, and a line that makes each text another one, so that one that was written already is
- * told by it.
+ * How the editions of a board travel: as JSON, and a line that makes each text another one, by which one that was written already is
+ * recognized.
  *
  * @param checked throws for anything that is not such a board.
  * @param replacer as of `JSON.stringify`.

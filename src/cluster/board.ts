@@ -20,11 +20,11 @@ interface Waiting<C> {
  *
  * It is changed without a lock: the board as it is known is changed here, and written in the place of the edition that it was made of.
  * Where another instance was faster, the answer has its edition, which is changed in turn: so no change is lost, and one of the
- * instances always gets on. A change is one command where the board is known and nobody else has changed it, else two. Changes that
- * come while others are being published go together.
+ * instances always gets on. A change is one command where the board is known and no other instance has changed it, else two.
+ * Changes that come while others are being published go together.
  *
- * A text is written before its version is known: in the place of that it has {@link THIS_EDITION}. The version is later than
- * the token of each load that began before the change, since both are of the backend's clock.
+ * A text is written before its version is known, and has `THIS_EDITION` in the place of that. As far as instances know the clock of
+ * the backend, the version is later than the token of each load that began before the change.
  */
 export abstract class Board<T, C> implements PolledName {
   /** As which the store knows it. */

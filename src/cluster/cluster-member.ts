@@ -77,7 +77,8 @@ export class ClusterMember {
     const context = { options, events, log, names: this.names };
     this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
     this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
-    const hasSnapshots = this.store !== undefined && store?.steps.home === lock?.steps.home;
+    const home = lock?.steps.home;
+    const hasSnapshots = this.store !== undefined && home !== undefined && home === store?.steps.home;
     this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned, hasSnapshots);
   }
 

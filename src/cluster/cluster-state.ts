@@ -67,8 +67,6 @@ export class ClusterState implements ClusterStateLike {
   foundVersion: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
-  /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
-  checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
   /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */

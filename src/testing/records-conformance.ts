@@ -144,8 +144,45 @@ export function recordsCases({
     },
   ]);
   const name = 'records: an edition that was noted is kept as any, and has no note once it is an earlier one';
-  return [...walks.flat(), { name, run: () => keepsNoted(records()) }];
+  return [
+    ...walks.flat(),
+    { name, run: () => keepsNoted(records()) },
+    {
+      name: 'records: ten changes at once of the text that was found lose none, short or long',
+      run: () => losesNone([records(), other()]),
+    },
+  ];
 }
+
+/** Each adds a line to the text in the place of the edition that it knows; where another one is there, to that. */
+async function losesNone(clients: readonly [Records, Records]): Promise<void> {
+  const name = SNAPSHOT + uniqueName('shared');
+  const lines = Array.from({ length: CHANGES }, (_, i) => `${i} ${'x'.repeat(i * LINE_GROWS_BY)}`);
+  const add = async (records: Records, line: string): Promise<void> => {
+    let [expected, before] = [0, ''];
+    for (;;) {
+      const put = { op: 'put', name, expected, text: `${before}${line}\n`, older: 0 } as const;
+      const [made, found] = (await records.apply([put, { op: 'read', name }])).answers;
+      if (made instanceof Error) throw made;
+      if (made?.isDone) return;
+      if (found instanceof Error) throw found;
+      [expected, before] = [found?.row?.token ?? 0, found?.row?.text ?? ''];
+    }
+  };
+  try {
+    await Promise.all(lines.map((line, i) => add(clients[i % 2] as Records, line)));
+    const [read] = (await clients[0].apply([{ op: 'read', name }])).answers;
+    if (read instanceof Error) throw read;
+    const kept = String(read?.row?.text).trimEnd().split('\n');
+    sameList(kept.sort(), lines.sort(), 'the lines of all changes');
+  } finally {
+    await clients[0].apply([{ op: 'delete', name }]);
+  }
+}
+
+/** How many changes are made at once; each line is longer than the one before by so many characters. */
+const CHANGES = 10;
+const LINE_GROWS_BY = 100;
 
 /** Random edits come to that too seldom. */
 async function keepsNoted(records: Records): Promise<void> {

@@ -7,8 +7,10 @@ export type MysqlValue = readonly [value: SqlValue | undefined, type?: 'key' | '
 
 /** A table of literals, whose columns begin with `g_`. The two products write VALUES with several rows differently; both accept this. */
 export function rowsOf(rows: readonly Readonly<Record<string, MysqlValue>>[]): string {
-  const selects = rows.map((row) => {
-    const columns = Object.entries(row).map(([name, value]) => `${written(value)} AS g_${name}`);
+  const selects = rows.map((row, i) => {
+    const columns = Object.entries(row).map(
+      ([name, value]) => `${written(value)}${i === 0 ? ` AS g_${name}` : ''}`,
+    );
     return `SELECT ${columns.join(', ')}`;
   });
   return `(${selects.join(' UNION ALL ')}) AS given`;

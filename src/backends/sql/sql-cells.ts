@@ -47,7 +47,6 @@ export class SqlCells implements Cells {
   readonly #table: SqlTable;
   readonly #statements: CellStatements;
   readonly #isOfValues: (error: unknown) => boolean;
-  readonly #callerMs: number;
   #isReadOnly = false;
 
   /** @param isOfValues as of `SqlClient`. @param timeoutMs how long the caller of a step waits. */
@@ -60,8 +59,7 @@ export class SqlCells implements Cells {
     this.#table = table;
     this.#statements = statements;
     this.#isOfValues = isOfValues;
-    this.#callerMs = timeoutMs;
-    this.timeoutMs = commandTimeoutMs(timeoutMs);
+    this.timeoutMs = timeoutMs;
   }
 
   get sharesCommands(): boolean {
@@ -82,7 +80,7 @@ export class SqlCells implements Cells {
   async #inStatements(changes: readonly Change[], isMixed: boolean): ReturnType<Cells['swap']> {
     const { behindLooksMs } = this.#statements;
     const isWrite = changes.some(({ op }) => op === 'put');
-    const mostMs = commandTimeoutMs(this.#callerMs, isWrite);
+    const mostMs = commandTimeoutMs(this.timeoutMs, isWrite);
     const endAt = systemClock.monotonic() + (isMixed ? Math.min(behindLooksMs ?? mostMs, mostMs) : mostMs);
     let now = NaN;
     const answers = await inStatements(changes, {

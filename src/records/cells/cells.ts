@@ -57,7 +57,7 @@ export interface Cells {
   readonly mostEdits?: number | undefined;
   /** Whether the changes of one call share a command, whatever their names. It may change while in use, when the server is known. @default false */
   readonly sharesCommands?: boolean | undefined;
-  /** After this time no further try of a step begins, in milliseconds. @default Infinity: while other instances are faster */
+  /** After this time, or three times that of a put, no further try of a step begins, in milliseconds. @default Infinity: while other instances are faster */
   readonly timeoutMs?: number | undefined;
   /** The most bytes of all texts of a name, in UTF-8: earlier editions that do not fit are left out. @default Infinity */
   readonly mostBytes?: number | undefined;

@@ -1,4 +1,5 @@
 import { CLOCK_BACK_MS } from '../../cluster/plausible.ts';
+import { writeTimeoutMs } from '../../cluster/time-limits.ts';
 import type { Cells, Change, Seen, Swap } from './cells.ts';
 import type { ClockSpan, KnownClock } from './known-clock.ts';
 
@@ -76,7 +77,9 @@ export class SwapLoop {
     steps: readonly Step<R>[],
     looks: readonly Change[] = [],
   ): Promise<{ readonly answers: readonly (R | Error)[]; readonly seen: readonly (Seen | Error)[] }> {
-    const endAt = this.#clock.now() + (this.#cells.timeoutMs ?? Infinity);
+    const { timeoutMs = Infinity } = this.#cells;
+    const isWrite = steps.some(({ op }) => op === 'put');
+    const endAt = this.#clock.now() + (isWrite ? writeTimeoutMs(timeoutMs) : timeoutMs);
     const answers: (R | Error)[] = [];
     let seen: readonly (Seen | Error)[] = [];
     let open = this.#begun(steps);

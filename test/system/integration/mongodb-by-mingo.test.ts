@@ -479,8 +479,8 @@ describe('the commands, as the driver is asked for them', () => {
     const lease = await bench.lease();
     await bench.lock.extend(lease);
     await bench.lock.inspect('rates');
-    const written = { writeConcern: { w: 'majority' }, maxTimeMS: 1500, returnDocument: 'after' };
-    const read = { readPreference: 'primary', maxTimeMS: 1500 };
+    const written = { writeConcern: { w: 'majority' }, maxTimeMS: 4500, returnDocument: 'after' };
+    const read = { readPreference: 'primary', maxTimeMS: 4500 };
     const expected = [
       ['aggregate', read], // the clock of a new collection
       ['findOneAndUpdate', expect.objectContaining({ ...written, upsert: true })],

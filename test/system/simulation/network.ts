@@ -1,5 +1,5 @@
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
-import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
+import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../../src/cluster/signal-contract.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
@@ -7,6 +7,7 @@ import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
 import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { memberRecords } from '../../../src/records/member-records.ts';
 import { REPORT, SNAPSHOT } from '../../../src/records/names.ts';
 import type { Edit, Records } from '../../../src/records/records.ts';
 import { cellOf } from '../../support/cell-layout.ts';
@@ -188,9 +189,10 @@ export class Link {
     const records = this.#noted(new SwappedRecords(this.#cells(), Infinity, this.#clock));
     const kind = { longestName: undefined, options: [], clock: machine };
     const options = { leaseFor, timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) };
-    this.lock = lockOn(records, options, kind);
+    const shared = memberRecords(records, undefined);
+    this.lock = lockOn(records, options, kind, shared);
     this.#noteWaiting((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
-    this.store = storeOn(records, options, kind);
+    this.store = storeOn(records, options, kind, shared);
   }
 
   /** A step is not answered, and may still be waited for. */
@@ -223,7 +225,7 @@ export class Link {
   }
 
   #noteWaiting(steps: LockSteps): void {
-    const { extend, release } = steps;
+    const { extend, release, settle } = steps;
     const note = (step: Step, { name, token }: LeaseId): void => {
       const key = `${step} ${name} ${token}`;
       this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), this.#timeline.now]);
@@ -237,6 +239,12 @@ export class Link {
         note('release', lease);
         return release.call(steps, lease, outcome);
       },
+      ...(settle && {
+        settle: (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
+          note('release', lease);
+          return settle.call(steps, lease, outcome, change);
+        },
+      }),
     } satisfies Partial<LockSteps>);
   }
 

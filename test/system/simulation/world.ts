@@ -42,6 +42,8 @@ export class World extends Cluster<Instance> {
   readonly #leaseWatch: Leases;
   readonly #rest: Rest;
   readonly #writesSent: Map<string, number> = new Map();
+  readonly #readsUnderWay: Map<Message, number> = new Map();
+  #slowestRead = 0;
   readonly #slowestWrites: Map<string, number> = new Map();
   readonly #writesUnderWay: Map<Message, number> = new Map();
   /** The last arrival of a write of a name with a token for which its sender no longer waited. */
@@ -129,9 +131,12 @@ export class World extends Cluster<Instance> {
     return (this.#stragglers.get(`${options.lockName} ${token}`) ?? 0) > at;
   }
 
-  /** How much older a snapshot may look: neither its writer nor its reader knows the clock of the backend better than by a command. */
+  /**
+   * How much older a snapshot may look: neither its writer nor its reader knows the clock of the backend better than by a command, and its
+   * reader counts the time of the answer twice.
+   */
   get mostClockError(): number {
-    return 4 * WEATHER.slow.longestWay + this.backend.steppedMs;
+    return 4 * WEATHER.slow.longestWay + this.#slowestRead + this.backend.steppedMs;
   }
 
   /** @param instanceOf the process, once it is made. */
@@ -145,6 +150,7 @@ export class World extends Cluster<Instance> {
         this.#leaseWatch.sent(instance, message);
         if (isWrite(message.step) || message.as === 'done')
           this.#writesUnderWay.set(message, this.timeline.now);
+        if (message.step === 'read') this.#readsUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
@@ -153,8 +159,12 @@ export class World extends Cluster<Instance> {
       failed: (message, how) => this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`),
       dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
       strange: (effect) => strangeSwap(this.referee, name, effect),
-      answered: (message, answer) =>
-        this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`),
+      answered: (message, answer) => {
+        this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
+        const { now } = this.timeline;
+        this.#slowestRead = Math.max(this.#slowestRead, now - (this.#readsUnderWay.get(message) ?? now));
+        this.#readsUnderWay.delete(message);
+      },
       arrived: (message, effect) => {
         this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`);
         if (isWrite(message.step)) this.#writeArrived(message);

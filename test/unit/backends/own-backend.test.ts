@@ -6,8 +6,9 @@ import {
   objectBackend,
 } from '../../../examples/own-backend.ts';
 import { NAME, type Part } from '../../../src/records/names.ts';
-import { type LockSubject, lockConformance, recordsConformance } from '../../../src/testing/index.ts';
+import { recordsConformance } from '../../../src/testing/index.ts';
 import { changedText, type FieldsChange } from '../../support/cell-text.ts';
+import { type BackendSubject, backendLockConformance } from '../../support/lock-conformance/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type StoreSubject, storeConformance } from '../../support/store-conformance.ts';
 
@@ -45,14 +46,14 @@ describe.concurrent('records', () => {
 const [one, another] = [objectBackend(objects), objectBackend(objects)];
 
 describe.concurrent('lock', () => {
-  const subject: LockSubject = {
+  const subject: BackendSubject = {
     lock: () => one,
     other: () => another,
     unreachable: () => objectBackend(nowhere),
     forget: (name) => forget(NAME + name),
     damage: (name, field) => edit(name, 'lock', DAMAGE[field]),
   };
-  for (const { name, run } of lockConformance(subject)) it(name, run);
+  for (const { name, run } of backendLockConformance(subject)) it(name, run);
 });
 
 const store: StoreSubject = {

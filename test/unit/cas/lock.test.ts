@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { lockConformance } from '../../../src/testing/index.ts';
+import { backendLockConformance } from '../../support/lock-conformance/index.ts';
 import { lockOn } from '../../support/parts.ts';
 import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
@@ -19,7 +19,7 @@ describe('a lock on records that are swapped', () => {
     const server = Server.ofNow();
     const [lock, other] = [one, another].map((bounds) => lockOf(new MemoryTexts(server, ...bounds)));
     const subject = { lock: () => lock as Lock, other: () => other as Lock };
-    for (const { name, run } of lockConformance(subject)) it(name, run);
+    for (const { name, run } of backendLockConformance(subject)) it(name, run);
   });
 
   // The clock is known to a second: one client may believe that it is earlier, another that it is later.

@@ -109,7 +109,7 @@ describe('a release as failed', () => {
     const lock = lockOf(postgresBackend({ client: postgresOf(lease, parameters), retention: Infinity }));
     const error = `a\0b\0${'x'.repeat(16_000)}`;
     await lock.release(lease, { as: 'failed', holdFor: 0, error });
-    const [{ after }] = JSON.parse(String(parameters[1]?.[0])) as [{ after: string }];
+    const after = parameters[1]?.flat().find((one) => String(one).startsWith('{"lock"')) as string;
     const { note } = partIn(after, 'lock') as { note: string };
     expect(note).not.toContain('\0');
     expect(JSON.parse(note)).toEqual({ state: 'failed', error: error.slice(0, 16_000) });
@@ -124,12 +124,12 @@ describe('a release as failed', () => {
     commands.length = 0;
     await lock.release(taken, { as: 'failed', holdFor: 0, error: 'x'.repeat(16_001) });
     const [command, , ...args] = commands[0] as string[];
-    const [before, after] = [args[6], args[8]] as [string, string];
+    const [before, after] = [args[9], args[11]] as [string, string];
     expect(partIn(before, 'lock')).toMatchObject({ phase: 'leased', token: taken.token });
     const note = JSON.stringify({ state: 'failed', error: 'x'.repeat(16_000) });
     expect(partIn(after, 'lock')).toMatchObject({ phase: 'held', token: taken.token, note });
     const keys = ['2', 'tickless:name/rates', 'tickless:{name}'];
-    const swap = ['10', 'swap', '1', before, '1', after, '', '604800000', '', '', ''];
+    const swap = ['13', 'swap', '0', '', '604800000', '1', before, '1', after, '', '604800000', '', '', ''];
     const index = ['5', 'index', '{name}', 'name/', 'rates', '604800000'];
     expect([commands.length, command, ...args]).toEqual([1, 'evalsha', ...keys, ...swap, ...index]);
   });

@@ -60,7 +60,7 @@ describe.concurrent('node:sqlite', () => {
     const table = 'clock_set_back';
     const lock = lockOf(sqliteBackend({ client, table }));
     const [present, absent] = [await leaseOf(lock, 'present'), await leaseOf(lock, 'absent')];
-    client.prepare(`UPDATE ${table} SET ${sqlPostdated('sqlite', 500)}`).run();
+    client.prepare(`UPDATE ${table} SET ${sqlPostdated('sqlite', 'lock', 500)}`).run();
     await lock.release(present, DONE);
     await lock.release(absent, { ...DONE, keepFor: 500 });
     await vi.waitFor(
@@ -94,8 +94,8 @@ describe.concurrent('node:sqlite', () => {
 
   const HUGE = 2n ** 62n; // node:sqlite refuses to read integers over 2^53
   const names = ['a', 'damaged', 'c'];
-  const damage = (table: string, field: string, value: bigint): void => {
-    const sql = `UPDATE ${table} SET body = json_set(body, '$.${field}', ?) WHERE name LIKE '%/damaged'`;
+  const damage = (table: string, path: string, value: bigint): void => {
+    const sql = `UPDATE ${table} SET body = json_set(body, '$.${path}', ?) WHERE name LIKE '%/damaged'`;
     client.prepare(sql).run(value as never);
   };
 
@@ -106,7 +106,7 @@ describe.concurrent('node:sqlite', () => {
     const table = `huge_${field}`;
     const store = storeOf(sqliteBackend({ client, table }));
     await Promise.all(names.map((name) => store.write(name, name, 5)));
-    damage(table, field, value);
+    damage(table, `snapshot.${field}`, value);
     const [a, damaged, c] = await Promise.all(names.map((name) => store.read(name)));
     expect([a, c]).toMatchObject([{ version: 5 }, { version: 5 }]);
     expect(damaged).toMatchObject(
@@ -125,7 +125,7 @@ describe.concurrent('node:sqlite', () => {
     const table = `huge_lock_${field}`;
     const lock = lockOf(sqliteBackend({ client, table }));
     for (const name of names) await lock.release(await leaseOf(lock, name), { ...DONE, holdFor: 60_000 });
-    damage(table, field, value);
+    damage(table, `lock.${field}`, value);
     expect((await lock.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'c']));
     await lock.inspect('damaged');
     const kinds = (await Promise.all(names.map((name) => lock.acquire({ name })))).map(({ kind }) => kind);

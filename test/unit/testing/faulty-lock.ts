@@ -1,5 +1,5 @@
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import type { LockSubject } from '../../../src/testing/index.ts';
+import type { BackendSubject } from '../../support/lock-conformance/index.ts';
 import { lockOn } from '../../support/parts.ts';
 import {
   type Ending,
@@ -212,7 +212,7 @@ function partly(whole: Lock, changed: Partial<Lock> = {}): Lock {
 }
 
 /** The subject of the suite: one backend with the fault. */
-export function faultyLock({ backend, change, unreachable }: LockFault): LockSubject {
+export function faultyLock({ backend, change, unreachable }: LockFault): BackendSubject {
   const shared = backend();
   const lock = lockOn(recordsOfLock(shared), {}, { longestName: 200, options: [] });
   const silent = lockOn(

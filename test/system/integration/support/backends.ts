@@ -130,7 +130,7 @@ function postgres(
     },
     async postdate(space, name, ms) {
       await query(
-        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', ms)} WHERE name = '${NAME}' || $1`,
+        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', 'snapshot', ms)} WHERE name = '${NAME}' || $1`,
         name,
       );
     },
@@ -150,7 +150,7 @@ function mysql(client: MysqlClient): Adapters {
       await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, NAME + name);
     },
     async postdate(space, name, ms) {
-      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', ms)}`, NAME + name);
+      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', 'snapshot', ms)}`, NAME + name);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { SqliteClient } from '../../../../src/backends/sqlite.ts';
 import { NAME, type Part } from '../../../../src/records/names.ts';
-import type { DamagedField } from '../../../../src/testing/index.ts';
+import type { DamagedField } from '../../../support/lock-conformance/index.ts';
 
 // What a person does by hand to the texts of names.
 
@@ -45,17 +45,17 @@ export function postdated({ at, changedAt }: Record<string, unknown>, ms: number
 }
 
 const POSTDATED = {
-  postgres: (ms: number): string =>
-    `jsonb_build_object('at', (body::jsonb #>> '{snapshot,at}')::float8 + ${ms}, 'changedAt', (body::jsonb #>> '{snapshot,changedAt}')::float8 + ${ms})`,
-  mysql: (ms: number): string =>
-    `JSON_OBJECT('at', JSON_VALUE(body, '$.snapshot.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.snapshot.changedAt') + ${ms})`,
-  sqlite: (ms: number): string =>
-    `json_object('at', json_extract(body, '$.snapshot.at') + ${ms}, 'changedAt', json_extract(body, '$.snapshot.changedAt') + ${ms})`,
+  postgres: (part: Part, ms: number): string =>
+    `jsonb_build_object('at', (body::jsonb #>> '{${part},at}')::float8 + ${ms}, 'changedAt', (body::jsonb #>> '{${part},changedAt}')::float8 + ${ms})`,
+  mysql: (part: Part, ms: number): string =>
+    `JSON_OBJECT('at', JSON_VALUE(body, '$.${part}.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.${part}.changedAt') + ${ms})`,
+  sqlite: (part: Part, ms: number): string =>
+    `json_object('at', json_extract(body, '$.${part}.at') + ${ms}, 'changedAt', json_extract(body, '$.${part}.changedAt') + ${ms})`,
 } as const;
 
-/** The assignment of the later time of a snapshot. */
-export function sqlPostdated(dialect: Dialect, ms: number): string {
-  return WITH_FIELDS[dialect]('snapshot', POSTDATED[dialect](ms));
+/** The assignment of the later time of a part. */
+export function sqlPostdated(dialect: Dialect, part: Part, ms: number): string {
+  return WITH_FIELDS[dialect](part, POSTDATED[dialect](part, ms));
 }
 
 /** What a person does to the records of the default table of an SQLite. */
@@ -68,6 +68,6 @@ export function sqliteEdits(client: SqliteClient) {
     damage: (name: string, field: DamagedField): void =>
       run(`UPDATE tickless SET ${sqlDamage('sqlite', field)}`, NAME + name),
     postdate: (name: string, ms: number): void =>
-      run(`UPDATE tickless SET ${sqlPostdated('sqlite', ms)}`, NAME + name),
+      run(`UPDATE tickless SET ${sqlPostdated('sqlite', 'snapshot', ms)}`, NAME + name),
   };
 }

@@ -1,7 +1,7 @@
-import { LONGEST_LEASE_MS } from '../../cluster/longest-lease.ts';
-import { between, namesOf, rejects, same, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom, UNSTORABLE_TEXTS, uniqueName } from '../conformance.ts';
-import { type Case, testCase } from './case-context.ts';
+import { LONGEST_LEASE_MS } from '../../../src/cluster/longest-lease.ts';
+import { between, namesOf, rejects, same, sameList } from '../../../src/testing/assert.ts';
+import { AWKWARD_NAMES, namesFrom, UNSTORABLE_TEXTS, uniqueName } from '../../../src/testing/conformance.ts';
+import { type Case, testCase } from '../../../src/testing/lock/case-context.ts';
 
 /** Names, and invalid arguments. */
 export const NAMES: readonly Case[] = [

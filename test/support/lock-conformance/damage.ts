@@ -1,6 +1,7 @@
-import { ensure, same } from '../assert.ts';
-import { sleep } from '../conformance.ts';
-import { type Case, type DamagedField, type LockCaseContext, ROUNDING_MS } from './case-context.ts';
+import { ensure, same } from '../../../src/testing/assert.ts';
+import { sleep } from '../../../src/testing/conformance.ts';
+import { type LockCaseContext, ROUNDING_MS } from '../../../src/testing/lock/case-context.ts';
+import { type BackendCase, type DamagedField, subjectOf } from './backend-case.ts';
 
 /** Two of them damage a lease, the others a hold. */
 const FIELDS: readonly (readonly [field: DamagedField, isHold: boolean])[] = [
@@ -12,7 +13,7 @@ const FIELDS: readonly (readonly [field: DamagedField, isHold: boolean])[] = [
 ];
 
 /** Records that were edited by hand. */
-export const DAMAGE: readonly Case[] = FIELDS.map(([field, isHold]) => ({
+export const DAMAGE: readonly BackendCase[] = FIELDS.map(([field, isHold]) => ({
   name: `damage: ${field} of a ${isHold ? 'hold' : 'lease'} is reported once, and the record is replaced`,
   needs: 'damage',
   run: (context) => isReplaced(context, field, isHold),
@@ -23,7 +24,7 @@ async function isReplaced(context: LockCaseContext, field: DamagedField, isHold:
   const before = await context.acquired();
   same(before.damage, undefined, 'damage before');
   if (isHold) await context.release(before.lease, { as: 'done', holdFor: context.long });
-  await context.subject.damage?.(name, field);
+  await subjectOf(context).damage?.(name, field);
   await sleep(context.unit / 10); // the clock of a backend may count milliseconds
   const { lease, damage, now } = await context.acquired({}, context.other);
   ensure(typeof damage === 'string' && damage !== '', `damage must say what was wrong, got ${damage}`);

@@ -5,11 +5,12 @@ import type {
   LeaseId,
   LockProvider,
   ReleaseOutcome,
-} from '../../cluster/lock-contract.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
-import { ensure, namesOf, ofKind, rejects, same, sameFields, sameList } from '../assert.ts';
-import { AWKWARD_NAMES, namesFrom, sleep } from '../conformance.ts';
-import { type Case, type LockCaseContext, OUTCOMES } from './case-context.ts';
+} from '../../../src/cluster/lock-contract.ts';
+import { ensure, namesOf, ofKind, rejects, same, sameFields, sameList } from '../../../src/testing/assert.ts';
+import { AWKWARD_NAMES, namesFrom, sleep } from '../../../src/testing/conformance.ts';
+import { type LockCaseContext, OUTCOMES } from '../../../src/testing/lock/case-context.ts';
+import { withTimeout } from '../../../src/time/with-timeout.ts';
+import { type BackendCase, subjectOf, unreachableIn } from './backend-case.ts';
 
 /** More than one command of many services may contain. */
 const MORE_NAMES = 101;
@@ -18,8 +19,8 @@ const MORE_NAMES = 101;
 function manyCase(
   name: string,
   run: (context: LockCaseContext, one: Many, another: Many) => Promise<void>,
-  needs: Case['needs'] = 'always',
-): Case {
+  needs?: BackendCase['needs'],
+): BackendCase {
   return {
     name: `many: ${name}`,
     needs,
@@ -72,7 +73,7 @@ class Many {
 const kindsOf = (answers: readonly AcquireAnswer[]): string[] => answers.map(({ kind }) => kind);
 
 /** The steps for several names at once. */
-export const MANY: readonly Case[] = [
+export const MANY: readonly BackendCase[] = [
   manyCase('each request gets the answer for its name', async (context, one) => {
     const names = namesFrom(context.name, ['z', 'held', 'a', 'done', 'failed', 'm']);
     const [z, held, a, done, failed, m] = names;
@@ -256,7 +257,7 @@ export const MANY: readonly Case[] = [
     async (context, one) => {
       const names = namesFrom(context.name, ['a', 'b', 'c']);
       await one.leases(names);
-      await context.subject.damage?.(names[1], 'leaseUntil');
+      await subjectOf(context).damage?.(names[1], 'leaseUntil');
       const [a, b, c] = await one.acquire(names.map((name) => context.request({ name })));
       same(a?.kind, 'held', 'the first');
       const { damage } = ofKind(b as AcquireAnswer, 'acquired', 'the damaged one');
@@ -293,7 +294,7 @@ export const MANY: readonly Case[] = [
   manyCase(
     'an unreachable backend rejects with BACKEND_DOWN, within ten seconds',
     async (context) => {
-      const lock = await context.unreachable();
+      const lock = await unreachableIn(context);
       const steps = namesFrom(context.name, ['a', 'b', 'c', 'd', 'e', 'f']).flatMap((name) => {
         const request = context.request({ name });
         const lease = { ...request, token: 1 };

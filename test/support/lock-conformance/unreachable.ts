@@ -1,16 +1,16 @@
-import { randomId } from '../../cluster/identity.ts';
-import { withTimeout } from '../../time/with-timeout.ts';
-import { rejects } from '../assert.ts';
-import type { Case } from './case-context.ts';
+import { randomId } from '../../../src/cluster/identity.ts';
+import { rejects } from '../../../src/testing/assert.ts';
+import { withTimeout } from '../../../src/time/with-timeout.ts';
+import { type BackendCase, unreachableIn } from './backend-case.ts';
 
 /** An unreachable backend. */
-export const UNREACHABLE: readonly Case[] = [
+export const UNREACHABLE: readonly BackendCase[] = [
   {
     name: 'unreachable: each step rejects with BACKEND_DOWN, within ten seconds',
     needs: 'unreachable',
     async run(context) {
       const { name } = context;
-      const lock = await context.unreachable();
+      const lock = await unreachableIn(context);
       const lease = { name, requestId: randomId(), token: 1 };
       const requests = [
         rejects(lock.acquire(context.request()), 'BACKEND_DOWN', 'acquire'),

@@ -1,5 +1,13 @@
-import { between, ensure, namesOf, present, same, sameFields, sameList } from '../assert.ts';
-import { type Case, OUTCOMES, testCase } from './case-context.ts';
+import {
+  between,
+  ensure,
+  namesOf,
+  present,
+  same,
+  sameFields,
+  sameList,
+} from '../../../src/testing/assert.ts';
+import { type Case, OUTCOMES, testCase } from '../../../src/testing/lock/case-context.ts';
 
 /** Operations for people: inspect, list, forceRelease. */
 export const OPERATORS: readonly Case[] = [
