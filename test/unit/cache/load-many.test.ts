@@ -249,14 +249,6 @@ describe('a plain object in place of the Map', () => {
 });
 
 describe('invalid results', () => {
-  it('a key that is an Error fails alone', async () => {
-    const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
-    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect(a).toMatchObject({ value: 'va' });
-    expect(b).toMatchObject({ reason: { code: 'LOAD_FAILED', key: 'b', cause: { message: 'no b' } } });
-    expect(await rejectionOf(cache.get('b'))).toMatchObject({ code: 'COOLING_DOWN', key: 'b' });
-  });
-
   it('keys that were not requested are logged once, and not kept', async () => {
     const logger = recordLines();
     const answer = (keys: readonly string[]): unknown => all([...keys, 'x', 'y']);

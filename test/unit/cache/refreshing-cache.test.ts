@@ -38,18 +38,6 @@ describe('reading', () => {
     expect(cache.current('a')).toBe('a2');
   });
 
-  it('current throws before the first success, and starts the load', async () => {
-    const { clock, cache } = counting();
-    expect(thrownBy(() => cache.current('a'))).toMatchObject({ code: 'NOT_LOADED', key: 'a' });
-    await clock.flush();
-    expect(cache.current('a')).toBe('a1');
-  });
-
-  it('with a synchronous load current works on the first read of each key', () => {
-    const cache = new RefreshingCache({ name: 'c', load: (key: number) => key * 2, clock: new FakeClock() });
-    expect([cache.current(1), cache.current(2), cache.current(1)]).toEqual([2, 4, 2]);
-  });
-
   it('the error of a synchronous load is the cause of the error of current', () => {
     const { cache } = fakeCache<number, number>({
       load: () => {
@@ -230,20 +218,6 @@ describe('by hand', () => {
   });
 });
 
-it('the bound: the least recently read key is evicted; size and keys count the others', async () => {
-  const { cache } = counting({ max: 3 });
-  for (const key of ['a', 'b', 'c']) await cache.get(key);
-  cache.current('a');
-  cache.peek('b');
-  cache.inspect('b');
-  await cache.get('d');
-  expect([...cache.keys()]).toEqual(['c', 'a', 'd']);
-  await cache.get('c');
-  await cache.get('e');
-  expect({ size: cache.size, keys: [...cache.keys()] }).toEqual({ size: 3, keys: ['d', 'c', 'e'] });
-  expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
-});
-
 describe('keys', () => {
   it('may be any primitive but undefined', async () => {
     let loads = 0;
@@ -419,16 +393,6 @@ describe('its life', () => {
     expect(await rejectionOf(cache.requestStart())).toMatchObject({ code: 'CLOSED' });
     await clock.flush();
     expect([contexts.length, clock.timerCount]).toEqual([1, 0]);
-  });
-
-  it('close rejects the waiters of a load that does not end', async () => {
-    const { clock, cache } = counting({ load: () => new Promise<string>(() => {}) });
-    const waiting = rejectionOf(cache.get('a'));
-    const closed = cache.close({ timeout: 100 });
-    await clock.advance(100);
-    await closed;
-    expect(await waiting).toMatchObject({ code: 'CLOSED', key: 'a' });
-    expect(clock.timerCount).toBe(0);
   });
 
   it('a subclass may decide when a key is loaded next', async () => {
