@@ -106,16 +106,6 @@ describe('a burst of reads in one turn of the event loop', () => {
     expect(made.readings).toBeLessThan(500);
   });
 
-  it('is over with the turn: the read after an await is exact', async () => {
-    const made = await machine();
-    for (let turn = 0; turn < 1000; turn++) {
-      burst(made, 300);
-      made.now += 5;
-      await null;
-      expect(made.clock.monotonic()).toBe(made.now);
-    }
-  });
-
   it('is over with the turn also where the next is of a thenable, a listener, or a task', async () => {
     const made = await machine();
     const exact = (): void => expect(made.clock.monotonic()).toBe(made.now);
