@@ -38,12 +38,12 @@ export interface Ending {
   readonly confirms?: string | undefined;
 }
 
-export interface LeaseExtension {
+interface LeaseExtension {
   readonly lease: LeaseId;
   readonly leaseFor: number;
 }
 
-export interface LeaseEnd {
+interface LeaseEnd {
   readonly lease: LeaseId;
   readonly ending: Ending;
 }

@@ -344,18 +344,6 @@ describe('its life', () => {
     expect(cache.current('a')).toBe('a2');
   });
 
-  it('requestStart loads the keys that are held and due, and only those', async () => {
-    const { clock, contexts, cache } = counting();
-    for (const key of ['a', 'b']) await cache.get(key);
-    await clock.advance(500);
-    await cache.get('c');
-    await clock.advance(500);
-    await cache.requestStart({ wait: true });
-    expect(contexts.slice(3).map(({ key }) => key)).toEqual(['a', 'b']);
-    await cache.requestStart({ wait: true });
-    expect(contexts).toHaveLength(5);
-  });
-
   it('requestStart without options resolves at once, and keeps no process alive', async () => {
     const clock = new HoldingClock();
     const logger = recordLines();
@@ -379,20 +367,6 @@ describe('its life', () => {
     cache.set('a', 'v');
     await rejectionOf(cache.refresh('a'));
     expect(await settled(cache.requestStart({ wait: true }))).toEqual({ value: undefined });
-  });
-
-  it('closed it serves what it has, and starts nothing', async () => {
-    const { clock, contexts, cache } = counting();
-    await cache.get('a');
-    await cache.close();
-    await clock.advance(5000);
-    expect([await cache.get('a'), cache.current('a'), cache.peek('a')]).toEqual(['a1', 'a1', 'a1']);
-    for (const promise of [cache.get('b'), cache.refresh('a')]) {
-      expect(await rejectionOf(promise)).toMatchObject({ code: 'CLOSED' });
-    }
-    expect(await rejectionOf(cache.requestStart())).toMatchObject({ code: 'CLOSED' });
-    await clock.flush();
-    expect([contexts.length, clock.timerCount]).toEqual([1, 0]);
   });
 
   it('a subclass may decide when a key is loaded next', async () => {

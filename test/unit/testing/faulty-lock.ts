@@ -1,3 +1,4 @@
+import type { LockState } from '../../../src/cluster/lock-contract.ts';
 import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
@@ -273,7 +274,7 @@ export function faultyLock({ backend, change, unreachable }: LockFault): LockSub
 export const CORRECT: LockFault = fault('none', {});
 
 const HOUR = 3_600_000;
-const ENDS = ['done', 'failed', 'abandoned', 'released'] as const;
+const ENDS: readonly LockState[] = ['done', 'failed', 'abandoned', 'released'];
 
 /** A text for people, with some of it changed. */
 function changed(text: string | undefined, change: object): string {
@@ -281,7 +282,7 @@ function changed(text: string | undefined, change: object): string {
 }
 
 const holderOf = ({ text }: { text: string }): { owner: string; host: string } => JSON.parse(text);
-const endOf = ({ note }: { note?: string | undefined }): { state?: string; error?: string } =>
+const endOf = ({ note }: { note?: string | undefined }): { state?: LockState; error?: string } =>
   JSON.parse(note || '{}');
 
 const isRunning = ({ phase }: { phase: string }): boolean => phase !== 'held';

@@ -116,22 +116,6 @@ describe('reading', () => {
     ]);
   });
 
-  it('a closed value goes on serving, and starts nothing', async () => {
-    const { clock, manual, value } = await loadedManualValue();
-    await value.close();
-    await clock.advance(5000);
-    expect(await value.get()).toBe('one');
-    expect(value.current).toBe('one');
-    await clock.flush();
-    expect(manual.calls).toHaveLength(1);
-    expect(isTicklessError(await rejectionOf(value.refresh()), 'CLOSED')).toBe(true);
-    expect(isTicklessError(await rejectionOf(value.requestStart()), 'CLOSED')).toBe(true);
-    const cold = manualValue().value;
-    await cold.close();
-    expect(isTicklessError(await rejectionOf(cold.get()), 'CLOSED')).toBe(true);
-    expect(thrownBy(() => cold.current)).toMatchObject({ code: 'NOT_LOADED' });
-  });
-
   it('the reason of the signal of a superseded load names the call', async () => {
     const { clock, manual, value } = manualValue();
     void value.requestStart({ wait: false });
