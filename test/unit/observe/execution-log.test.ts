@@ -125,13 +125,6 @@ describe('the executions of a member', () => {
     expect(value.inspect().runningSince).toBe(begun);
     expect(executions('rates')).toEqual([]);
   });
-
-  it('are not changed by a fresh read', async () => {
-    const { group, executions } = made();
-    const value = group.value({ name: 'rates', load: () => 1 });
-    for (let reads = 0; reads < 100; reads++) expect(value.current).toBe(1);
-    expect(executions('rates')).toHaveLength(1);
-  });
 });
 
 describe('the log', () => {

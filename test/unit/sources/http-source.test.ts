@@ -11,8 +11,6 @@ const CHANGED = 'Wed, 25 Nov 2026 10:00:00 GMT';
 const metaOf = (answer: Loaded<unknown> | Kept): Record<string, unknown> | undefined =>
   (answer as Loaded<unknown>).loadedOptions.meta as Record<string, unknown> | undefined;
 const isKept = (answer: Loaded<unknown> | Kept): boolean => 'options' in answer;
-const _headersOf = (answer: Loaded<unknown> | Kept) =>
-  (isKept(answer) ? (answer as Kept).options : (answer as Loaded<unknown>).loadedOptions).headers as Headers;
 
 /** In place of a validator in the notes of a value, from a store that others may write. */
 const UNSENDABLE: readonly unknown[] = [
