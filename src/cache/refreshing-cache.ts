@@ -1,7 +1,7 @@
 import type { Entry } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
-import type { Load } from '../engine/load-execution.ts';
+import type { Load } from '../engine/flight.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { ReadOptions } from '../engine/reader.ts';

@@ -1,5 +1,5 @@
 import { limitedLoad } from '../engine/limited-load.ts';
-import type { Load } from '../engine/load-execution.ts';
+import type { Load } from '../engine/flight.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';

@@ -1,16 +1,16 @@
 import type { Entry } from './entry.ts';
-import type { ExecutionHost } from './load-execution.ts';
+import type { FlightHost } from './flight.ts';
 import type { LoadReporter } from './load-reporter.ts';
 import type { Timing } from './timing.ts';
 
 /** Keeps due times right between loads: computes them anew when the wall clock was stepped or the schedule replaced. */
 export class ClockComparison<T> {
-  readonly #host: Pick<ExecutionHost<T>, 'options' | 'owner' | 'initial'>;
+  readonly #host: Pick<FlightHost<T>, 'options' | 'owner'> & { readonly initial: (() => void) | undefined };
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;
 
   constructor(
-    host: Pick<ExecutionHost<T>, 'options' | 'owner' | 'initial'>,
+    host: Pick<FlightHost<T>, 'options' | 'owner'> & { readonly initial: (() => void) | undefined },
     timing: Timing,
     reporter: LoadReporter,
   ) {

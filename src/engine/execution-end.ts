@@ -1,15 +1,13 @@
 import type { ExecutionEnd, ExecutionOutcome } from '../data/execution-record.ts';
 import { isTicklessError } from '../errors.ts';
-import type { FlightEnd } from './flight.ts';
-import type { LoadExecution } from './load-execution.ts';
-import type { KeyedLoadReturn } from './load-result.ts';
+import type { Flight, FlightEnd } from './flight.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
 import type { Reload, Settlement } from './settler.ts';
 
 /** The end of an execution, once its result is applied. */
 export function executionEnd<T>(
-  { entry, round }: LoadExecution<T>,
-  end: FlightEnd<KeyedLoadReturn<T>>,
+  { entry, round }: Flight<T>,
+  end: FlightEnd<T>,
   settlement: Settlement<T> | Reload,
   { now, clock, absentForMs }: Pick<ResolvedOptions, 'now' | 'clock' | 'absentForMs'>,
 ): ExecutionEnd {
@@ -36,7 +34,7 @@ export function executionEnd<T>(
   };
 }
 
-function outcomeOf<T>(round: LoadExecution<T>['round'], settlement: Settlement<T>): ExecutionOutcome {
+function outcomeOf<T>(round: Flight<T>['round'], settlement: Settlement<T>): ExecutionOutcome {
   if (round?.remote !== undefined) return round.remote.result ? 'adopted' : 'deferred';
   return settlement.kind === 'loaded' && settlement.isKept ? 'kept' : 'loaded';
 }

@@ -1,6 +1,6 @@
 import type { EngineOptions } from './engine-options.ts';
 import { deadlineOf } from './entry.ts';
-import type { Load } from './load-execution.ts';
+import type { Load } from './flight.ts';
 import { callOwned } from './own-load.ts';
 
 /** A load of single entries: its calls count for the limit of its member, and are known while they are on the stack. */

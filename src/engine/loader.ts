@@ -18,11 +18,9 @@ import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { executionEnd } from './execution-end.ts';
-import type { FlightEnd } from './flight.ts';
-import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
+import { Flight, type FlightEnd, type FlightHost, type Load } from './flight.ts';
 import type { LoadHandle } from './load-handle.ts';
 import { LoadReporter } from './load-reporter.ts';
-import type { KeyedLoadReturn } from './load-result.ts';
 import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, nextError, timeoutError } from './read-errors.ts';
@@ -63,7 +61,7 @@ const RELEASE_GRACE_MS = 1000;
  * So at most one load runs, whatever the number of invalidations. A load that no one can use, after `set` or a drop, is
  * aborted. It keeps its place until it has settled, or to its deadline: loads that ignore their signal do not pile up.
  */
-export class Loader<T> implements ExecutionHost<T> {
+export class Loader<T> implements FlightHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
@@ -173,7 +171,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { key } = entry;
     const details: ExecutionStart =
       key === undefined ? { trigger, background } : { trigger, background, key };
-    const flight = new LoadExecution(this, entry, details);
+    const flight = new Flight(this, entry, details);
     entry.inheritedDeadline = Infinity;
     entry.flight = flight;
     this.active.entries.add(entry);
@@ -373,7 +371,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.owner?.changed(entry);
   }
 
-  settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void {
+  settled(execution: Flight<T>, end: FlightEnd<T>): void {
     const { entry } = execution;
     if (execution.outdatedBy === 'abort' && entry.isLoaded && entry.promise !== execution.previous) {
       // A listener of its abort has put a value into place, which the failure is older than.
@@ -422,7 +420,7 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 
   /** Those that came after the load was superseded: its result may be good enough for them all the same. */
-  #settleLate(execution: LoadExecution<T>, settlement: Settlement<T>): void {
+  #settleLate(execution: Flight<T>, settlement: Settlement<T>): void {
     const { entry } = execution;
     if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
     else if (settlement.kind === 'failed' && execution.reloadAfter !== 'forced') {
@@ -431,7 +429,7 @@ export class Loader<T> implements ExecutionHost<T> {
     execution.reloadAfter = undefined;
   }
 
-  gone(execution: LoadExecution<T>): void {
+  gone(execution: Flight<T>): void {
     const { entry } = execution;
     if (entry.flight !== execution) return;
     this.keys?.pin(entry);

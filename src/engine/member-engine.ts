@@ -12,7 +12,7 @@ import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from 
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import type { Load } from './load-execution.ts';
+import type { Load } from './flight.ts';
 import { Loader, nextTrigger } from './loader.ts';
 import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';

@@ -5,17 +5,10 @@ import type { CoolingDown } from './cool-down.ts';
 import type { RemoteResult } from './coordinator.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
-import type { FlightEnd } from './flight.ts';
-import type { ExecutionHost, LoadExecution } from './load-execution.ts';
+import type { Flight, FlightEnd, FlightHost } from './flight.ts';
 import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
-import {
-  isKept,
-  type KeyedLoadReturn,
-  type LoadResult,
-  readLoadResult,
-  unlessUnchanged,
-} from './load-result.ts';
+import { isKept, type LoadResult, readLoadResult, unlessUnchanged } from './load-result.ts';
 import { absentError } from './read-errors.ts';
 import type { Timing } from './timing.ts';
 
@@ -42,14 +35,14 @@ export interface Reload {
 export class Settler<T> {
   /** The last load returned no promise. */
   isSynchronous: boolean = false;
-  readonly #host: Pick<ExecutionHost<T>, 'options' | 'keys'>;
+  readonly #host: Pick<FlightHost<T>, 'options' | 'keys'>;
   readonly #options: EngineOptions;
   readonly #timing: Timing;
   readonly #reporter: LoadReporter;
   readonly #changes: Changes;
 
   constructor(
-    host: Pick<ExecutionHost<T>, 'options' | 'keys'>,
+    host: Pick<FlightHost<T>, 'options' | 'keys'>,
     timing: Timing,
     reporter: LoadReporter,
     changes: Changes,
@@ -62,7 +55,7 @@ export class Settler<T> {
   }
 
   /** Applies and reports the end of a flight. Never throws: a failure of this code is a failed load, with a cool-down. */
-  settle(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
+  settle(run: Flight<T>, end: FlightEnd<T>): Settlement<T> | Reload {
     const { entry } = run;
     try {
       return this.#apply(run, end);
@@ -107,7 +100,7 @@ export class Settler<T> {
     this.#reporter.recovered(entry, false);
   }
 
-  #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
+  #apply(run: Flight<T>, end: FlightEnd<T>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
     const took = run.measured();
     if (end.kind === 'cancelled' || end.kind === 'timed-out') {
@@ -159,7 +152,7 @@ export class Settler<T> {
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
   #accept(
-    { entry, startedAt = 0, round }: Pick<LoadExecution<T>, 'entry'> & Partial<LoadExecution<T>>,
+    { entry, startedAt = 0, round }: Pick<Flight<T>, 'entry'> & Partial<Flight<T>>,
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
   ): ReturnType<Timing['succeeded']> {
@@ -192,7 +185,7 @@ export class Settler<T> {
   }
 
   /** Another instance is executing, and there is no result yet. */
-  #deferred({ entry, round, isAwaited }: LoadExecution<T>, remote: RemoteResult<T>): Settlement<T> | Reload {
+  #deferred({ entry, round, isAwaited }: Flight<T>, remote: RemoteResult<T>): Settlement<T> | Reload {
     remote.applyTo(entry, this.#timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
@@ -202,7 +195,7 @@ export class Settler<T> {
   }
 
   /** Those of the cluster and of a guard are passed on; any other is an error of the load. */
-  #errorOf(cause: unknown, run: LoadExecution<T>): TicklessError {
+  #errorOf(cause: unknown, run: Flight<T>): TicklessError {
     const { key } = run.entry;
     const { name: member } = this.#options;
     // The load may itself have read another value or key, which has failed so; that is `LOAD_FAILED` here.
@@ -217,8 +210,8 @@ export class Settler<T> {
   }
 
   #failed(
-    run: LoadExecution<T>,
-    end: FlightEnd<KeyedLoadReturn<T>>,
+    run: Flight<T>,
+    end: FlightEnd<T>,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
@@ -237,6 +230,6 @@ function isKeptResult(result: LoadResult<unknown> | 'absent'): boolean {
 }
 
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
-function answersAll<T>({ outdatedBy }: LoadExecution<T>, { kind }: FlightEnd<KeyedLoadReturn<T>>): boolean {
+function answersAll<T>({ outdatedBy }: Flight<T>, { kind }: FlightEnd<T>): boolean {
   return kind === 'cancelled' || outdatedBy === undefined;
 }

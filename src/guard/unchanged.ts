@@ -1,5 +1,5 @@
 import { areDeepEqual, importDeepEqual } from '../data/late-deep-equal.ts';
-import type { Load } from '../engine/load-execution.ts';
+import type { Load } from '../engine/flight.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import type { SafeLogger } from '../observe/logger.ts';
 import { ignoreThenable } from '../time/deferred.ts';

@@ -3,7 +3,7 @@ import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import { limitedLoad } from '../engine/limited-load.ts';
 import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
-import type { Load } from '../engine/load-execution.ts';
+import type { Load } from '../engine/flight.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
