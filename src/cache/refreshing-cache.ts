@@ -1,11 +1,11 @@
 import type { Entry } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
-import type { FitsPrevious } from '../engine/load-context.ts';
 import type { Load } from '../engine/flight.ts';
+import type { FitsPrevious } from '../engine/load-context.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { ReadOptions } from '../engine/reader.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import { isTicklessError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
 import { guardedLoad } from '../guard/guarded-load.ts';

@@ -1,6 +1,5 @@
-import { limitedLoad } from '../engine/limited-load.ts';
 import type { Load } from '../engine/flight.ts';
-import { LoadLimit } from '../engine/load-limit.ts';
+import { LoadLimit, limitedLoad } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';
 import { type OptionChecks, ownOptions } from '../option-checks.ts';

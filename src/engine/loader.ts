@@ -17,7 +17,6 @@ import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { executionEnd } from './execution-end.ts';
 import { Flight, type FlightEnd, type FlightHost, type Load } from './flight.ts';
 import type { LoadHandle } from './load-handle.ts';
 import { LoadReporter } from './load-reporter.ts';
@@ -25,7 +24,7 @@ import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, nextError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
-import { type Settlement, Settler } from './settler.ts';
+import { executionEnd, type Settlement, Settler } from './settler.ts';
 import { Timing } from './timing.ts';
 import { Waiters, type WaitLimit } from './waiters.ts';
 

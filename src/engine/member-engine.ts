@@ -14,12 +14,12 @@ import type { Entry } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import type { Load } from './flight.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import type { ScopeOptions } from './member-control.ts';
 import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ForcedLoad, NOT_SEEN } from './refused.ts';
-import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
 import type { Timing } from './timing.ts';
 

@@ -1,3 +1,4 @@
+import type { ExecutionEnd, ExecutionOutcome } from '../data/execution-record.ts';
 import { type ErrorCode, isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
@@ -10,6 +11,7 @@ import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
 import { isKept, type LoadResult, readLoadResult, unlessUnchanged } from './load-result.ts';
 import { absentError } from './read-errors.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 import type { Timing } from './timing.ts';
 
 /** How the waiters of a load are to be settled. */
@@ -232,4 +234,45 @@ function isKeptResult(result: LoadResult<unknown> | 'absent'): boolean {
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
 function answersAll<T>({ outdatedBy }: Flight<T>, { kind }: FlightEnd<T>): boolean {
   return kind === 'cancelled' || outdatedBy === undefined;
+}
+
+/** The end of an execution, once its result is applied. */
+export function executionEnd<T>(
+  { entry, round }: Flight<T>,
+  end: FlightEnd<T>,
+  settlement: Settlement<T> | Reload,
+  { now, clock, absentForMs }: Pick<ResolvedOptions, 'now' | 'clock' | 'absentForMs'>,
+): ExecutionEnd {
+  if (settlement.kind === 'again') {
+    // The load of "not modified", of a value that is not in place any more, was for nothing.
+    return { outcome: round?.remote === undefined ? 'cancelled' : 'deferred' };
+  }
+  const { kind, coolingDown } = settlement;
+  const retryAt = coolingDown?.until;
+  if (kind === 'failed')
+    return { outcome: failureOf(end, settlement.error), error: settlement.error, retryAt };
+  const outcome = outcomeOf(round, settlement);
+  if (outcome === 'deferred') return { outcome };
+  const isAbsent = kind === 'absent';
+  const dueAt = entry.isInvalidated ? now() : entry.nextExecuteTime;
+  return {
+    outcome,
+    error: coolingDown?.error, // of the schedule
+    retryAt,
+    nextExecuteTime: isAbsent ? now() + Math.ceil(absentForMs) : dueAt,
+    age: isAbsent ? undefined : outcome === 'adopted' ? clock.monotonic() - entry.loadedAt : 0,
+    isAbsent,
+    version: round?.remote?.version ?? (outcome === 'loaded' ? round?.token : undefined),
+  };
+}
+
+function outcomeOf<T>(round: Flight<T>['round'], settlement: Settlement<T>): ExecutionOutcome {
+  if (round?.remote !== undefined) return round.remote.result ? 'adopted' : 'deferred';
+  return settlement.kind === 'loaded' && settlement.isKept ? 'kept' : 'loaded';
+}
+
+function failureOf({ kind }: FlightEnd<unknown>, error: Error): ExecutionOutcome {
+  if (kind === 'cancelled' || kind === 'timed-out') return kind;
+  if (isTicklessError(error, 'REFUSED')) return 'refused';
+  return isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed';
 }

@@ -6,11 +6,11 @@ import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { type StoredHeaders, withFields } from '../schedule/stored-headers.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { ignoreThenable } from '../time/deferred.ts';
+import { showDuration } from '../time/show-duration.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { type CoolingDown, cappedByPeriod, coolDownMs } from './cool-down.ts';
 import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
-import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
 import {
   afterStep,
@@ -442,4 +442,23 @@ export class Timing {
 function periodOf({ last, scheduledFor = NaN }: Entry<unknown>): number {
   const ms = last === undefined ? NaN : scheduledFor - last.endedAt;
   return ms > 0 ? ms : NaN;
+}
+
+/**
+ * The warning about a due time at or beyond `maxStaleness`: a healthy source then lets values get too old. `undefined`
+ * where the value is never due by itself, and where the limit is not the option's but that of this value (from its load or
+ * its schedule).
+ *
+ * @param delayMs from the load to the instant of the schedule.
+ */
+function lateScheduleWarning(
+  { maxStalenessMs, whenTooStale }: Pick<ResolvedOptions, 'maxStalenessMs' | 'whenTooStale'>,
+  delayMs: number,
+  limitMs: number,
+): string | undefined {
+  const isLate = limitMs === maxStalenessMs && delayMs >= limitMs && delayMs < Infinity;
+  if (!isLate) return undefined;
+  const due = `due ${showDuration(delayMs)} after the load, maxStaleness is ${showDuration(limitMs)}`;
+  const reads = whenTooStale === 'throw' ? 'are refused until the reload has ended' : 'wait for the reload';
+  return `${due}: reads beyond that age ${reads}; choose a schedule that is due earlier, or a longer maxStaleness`;
 }

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { CloseReport } from '../data/close-report.ts';
+import type { ScopeOptions } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import type { ScopeOptions } from '../engine/scope.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';

@@ -1,8 +1,8 @@
 import type { ExecutorRun } from '../data/executor-run.ts';
 import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
-import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
+import { limitedLoad } from '../engine/load-limit.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';

@@ -1,14 +1,14 @@
 import type { RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
-import { limitedLoad } from '../engine/limited-load.ts';
-import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/flight.ts';
+import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
+import { limitedLoad } from '../engine/load-limit.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import {
   GUARD_OPTIONS,
   type GuardOptions,

@@ -1,7 +1,7 @@
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
 import { versionsOf } from './versions.ts';
