@@ -84,7 +84,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     } finally {
       entry.pins -= 1;
       this.#settle(entry);
-      if (entry.pins === 0) this.#engine.loader.changes.deliver();
+      if (entry.pins === 0) this.#engine.changes.deliver();
     }
   }
 
@@ -124,7 +124,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   /** The entries whose last load failed, with a value or without, except those that are no longer read. */
   failing(): KeyedEntry<K, V>[] {
-    const { reporter } = this.#engine.loader;
+    const { reporter } = this.#engine;
     return [...this.#active.values(), ...this.#negative.failed()].filter((entry) =>
       reporter.isFailing(entry),
     );
@@ -132,7 +132,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   /** The keys whose values in place a backup has made. */
   backups(): readonly BackedUp[] {
-    return this.#engine.loader.backups.all((id) => {
+    return this.#engine.backups.all((id) => {
       const active = this.#active.get(id as KeyId);
       return active === undefined ? this.table.find(id as KeyId) !== undefined : active.isLoaded;
     });
@@ -181,7 +181,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     this.firstKey?.changed(entry);
     if (entry.pins > 0) return;
     this.#settle(entry);
-    this.#engine.loader.changes.deliver();
+    this.#engine.changes.deliver();
   }
 
   stateChanged(): void {
@@ -198,7 +198,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
-    if (isEvicted) this.#engine.loader.changes.evicted(key);
+    if (isEvicted) this.#engine.changes.evicted(key);
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;

@@ -19,15 +19,14 @@ export class ManyKeys<K, V> {
 
   /** Computes all due times anew if the wall clock was stepped. */
   compareClocks(): void {
-    const { options, loader } = this.#engine;
-    const now = options.clock.monotonic();
-    this.#useEach(this.#loaded(), (entry) => loader.clocks.compareClocks(entry, now));
+    const now = this.#engine.options.clock.monotonic();
+    this.#useEach(this.#loaded(), (entry) => this.#engine.compareClocks(entry, now));
   }
 
   /** Computes all due times anew by another schedule. */
   reschedule(): void {
-    const { clocks } = this.#engine.loader;
-    this.#useEach([...this.#loaded(), ...this.#entries.active()], (entry) => clocks.rescheduled(entry));
+    const entries = [...this.#loaded(), ...this.#entries.active()];
+    this.#useEach(entries, (entry) => this.#engine.rescheduled(entry));
   }
 
   /** Makes all entries with the tag out of date. */

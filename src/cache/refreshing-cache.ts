@@ -121,7 +121,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#reader = new KeyedReader(entries, engine, resolved.perLoad > 1 ? dueKeys : undefined);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
-    this.#rules = engine.loader.rules;
+    this.#rules = engine.rules;
     this.#table = entries.table;
     this.#columns = entries.table.columns;
     this.#epochs = entries.validity.epochs;
@@ -346,7 +346,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
-      engine.loader.put(entry, checked, () => entry.describe(size, undefined));
+      engine.put(entry, checked, () => entry.describe(size, undefined));
       if (!isForAll) return Promise.resolve();
       return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
@@ -378,7 +378,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
-    return this.#entries.use(key, (entry) => engineOf(this).loader.cancel(entry, reason));
+    return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
   }
 
   /**

@@ -10,7 +10,7 @@ import { rejected } from '../time/deferred.ts';
 import { ActiveLoads } from './active-loads.ts';
 import { Backups } from './backups.ts';
 import { Changes } from './changes.ts';
-import { ClockComparison } from './clock-comparison.ts';
+import type { CoolingDown } from './cool-down.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decideNext, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
@@ -64,7 +64,6 @@ export class Loader<T> implements FlightHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
-  readonly clocks: ClockComparison<T>;
   readonly reporter: LoadReporter;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
@@ -98,7 +97,6 @@ export class Loader<T> implements FlightHost<T> {
     this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
     const reporter = new LoadReporter(options, this.rules);
     this.reporter = reporter;
-    this.clocks = new ClockComparison(this, this.timing, reporter);
     this.backups = new Backups(options);
     this.changes = new Changes(options, this.events);
     this.#settler = new Settler(this, this.timing, reporter, this.changes);
@@ -323,7 +321,7 @@ export class Loader<T> implements FlightHost<T> {
   #startNext(entry: Entry<T>, wanted: LoadHandle['reloadAfter']): void {
     const awaits = entry.waiters?.hasReaders ? (wanted ?? 'read') : undefined;
     if (awaits === undefined && entry.flight !== undefined) return; // user code has started it
-    const now = this.clocks.check(entry);
+    const now = this.checkClocks(entry);
     switch (decideNext(entry, this.rules, now, awaits)) {
       case 'wait-for-load':
         this.startNow(entry, awaits === 'forced' ? awaits : nextTrigger(entry), false);
@@ -337,6 +335,35 @@ export class Loader<T> implements FlightHost<T> {
       case 'serve':
         takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
     }
+  }
+
+  /** Compares the clocks if it is time to. @returns the monotonic clock. */
+  checkClocks(entry: Entry<T>): number {
+    this.initial?.(); // before the clock is read: it is due from the moment at which it is in place
+    const now = this.options.clock.monotonic();
+    if (now >= entry.checkClocksAt) this.compareClocks(entry, now);
+    return now;
+  }
+
+  /**
+   * Computes the due time anew if the wall clock was stepped. Also puts the initial value into place: all that depends on the state of
+   * an entry calls this before.
+   */
+  compareClocks(entry: Entry<T>, now: number): void {
+    this.initial?.();
+    const { dueAt } = entry;
+    this.#planned(entry, this.timing.compareClocks(entry, now));
+    if (entry.dueAt !== dueAt) this.owner?.changed(entry);
+  }
+
+  /** The timing has another schedule. */
+  rescheduled(entry: Entry<T>): void {
+    this.#planned(entry, this.timing.rescheduled(entry));
+    this.owner?.changed(entry);
+  }
+
+  #planned(entry: Entry<T>, coolingDown: CoolingDown | undefined): void {
+    if (coolingDown !== undefined) this.reporter.brokenSchedule(entry, coolingDown);
   }
 
   /** Lets the read or request at hand start other members of the group that are due, and a check of the store. */

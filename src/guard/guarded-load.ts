@@ -1,8 +1,8 @@
 import { countOf } from '../data/count-of.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
 import { deadlineOf, type Entry } from '../engine/entry.ts';
-import type { LoadContext } from '../engine/load-context.ts';
 import type { Load } from '../engine/flight.ts';
+import type { LoadContext } from '../engine/load-context.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
 import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';

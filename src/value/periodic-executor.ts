@@ -146,7 +146,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
   }
 
   #refused(error: unknown): void {
-    engineOf(this).loader.reporter.refused(entryOf(this), error, 1);
+    engineOf(this).reporter.refused(entryOf(this), error, 1);
   }
 
   #requestFirst(options: RequestStartOptions | undefined): Promise<void> {
@@ -166,18 +166,15 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const [entry, engine] = [entryOf(this), engineOf(this)];
     const isPlain = ownOptions(options)?.wait === undefined && engine.runState !== 'closed';
     if (!isPlain) return super.requestStart(options);
-    const { options: own, loader, events } = engine;
+    const { options: own, rules, events } = engine;
     const now = own.clock.monotonic();
-    engine.loader.clocks.compareClocks(entry, now);
+    engine.compareClocks(entry, now);
     if (isTooStale(entry, now)) {
       const [age, maxStaleness] = [now - entry.loadedAt, entry.maxStalenessMs];
       events.emit('too-stale', { age, maxStaleness });
     }
-    const refusal = (): Error => {
-      const rules = { ...loader.rules, isTask: true };
-      return readError(entry, rules, own);
-    };
-    switch (decide(entry, loader.rules, now)) {
+    const refusal = (): Error => readError(entry, { ...rules, isTask: true }, own);
+    switch (decide(entry, rules, now)) {
       case 'wait-for-load': {
         const next = super.requestStart({ ...options, wait: true });
         const refuse = (error: unknown): never => {

@@ -39,7 +39,7 @@ export abstract class Periodic<T> extends Lifecycle<T> {
   constructor({ group, isRequired, ...options }: MemberOptions, entry: Entry<T>, engine: MemberEngine<T>) {
     super(engine, (schedule) => {
       engine.timing.replaceSchedule(schedule);
-      engine.loader.clocks.rescheduled(entry);
+      engine.rescheduled(entry);
     });
     this.#entry = entry;
     const status = (values: boolean): ExecutionStatus => this.inspect({ values });
@@ -80,6 +80,6 @@ export abstract class Periodic<T> extends Lifecycle<T> {
    * @returns whether an execution was under way. Never throws.
    */
   cancel(reason?: unknown): boolean {
-    return engineOf(this).loader.cancel(this.#entry, reason);
+    return engineOf(this).cancel(this.#entry, reason);
   }
 }

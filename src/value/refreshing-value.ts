@@ -138,8 +138,8 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     super(resolved, entry, engine);
     engine.follow(entry);
     this.#entry = entry;
-    this.#reader = new Reader(engine.loader);
-    this.#rules = engine.loader.rules;
+    this.#reader = new Reader(engine);
+    this.#rules = engine.rules;
     this.#counters = engine.events.counters;
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
@@ -191,7 +191,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
   peek(): T | undefined {
-    engineOf(this).loader.initial?.();
+    engineOf(this).initial?.();
     return entryOf(this).value;
   }
 
@@ -315,7 +315,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     const engine = engineOf(this);
     const [isForAll, origin] = setArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
-    engine.loader.put(entryOf(this), schemaArgument(engine.options, undefined, value));
+    engine.put(entryOf(this), schemaArgument(engine.options, undefined, value));
     return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
   }
 

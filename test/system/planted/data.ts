@@ -47,7 +47,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
       const forced = { isPassed: true };
       entry.forced = forced;
       const passed = () => void (entry.forced = undefined);
-      const next = this.loader.next(entry, undefined, 'forced');
+      const next = this.next(entry, undefined, 'forced');
       next.then(passed, passed);
       return next;
     }`,
