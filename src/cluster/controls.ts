@@ -1,4 +1,4 @@
-import type { ControlledMember } from '../engine/member-control.ts';
+import type { ControlledMember } from '../engine/control.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ControlRecord, type NamedPause, pausedAfter, withPauses } from './control-record.ts';
 import { PolledRecord } from './polled-record.ts';

@@ -3,6 +3,7 @@ import type { SharedRuns } from '../data/executor-run.ts';
 import type { Fleet, MemberName } from '../data/fleet.ts';
 import type { KeyMark, KeysMark, NamedId } from '../data/mark.ts';
 import type { VersionControl } from '../data/version-control.ts';
+import type { ControlledMember } from '../engine/control.ts';
 import type {
   ChecksStatus,
   CoordinatedRound,
@@ -17,7 +18,6 @@ import type {
   VersionHost,
 } from '../engine/coordinator.ts';
 import type { Entry } from '../engine/entry.ts';
-import type { ControlledMember } from '../engine/member-control.ts';
 import { closedError } from '../engine/read-errors.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';

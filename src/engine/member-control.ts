@@ -1,15 +1,10 @@
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
+import type { ControlledMember } from './control.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { RunState } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { closedError } from './read-errors.ts';
-
-/** A member, as it is controlled from another instance. */
-export interface ControlledMember {
-  pause(): void;
-  resume(): void;
-}
 
 /** The engine of a member, as far as it is controlled. */
 export interface ControlledEngine extends ControlledMember {

@@ -7,7 +7,6 @@ import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load
 import { callOwned } from '../engine/own-load.ts';
 import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-
 import { messageOf } from '../observe/logger.ts';
 import { printable } from '../printable.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
