@@ -1,11 +1,7 @@
 import type { Clock, Timer } from '../time/clock.ts';
 import { isThenable } from '../time/deferred.ts';
 import { Semaphore } from '../time/semaphore.ts';
-import type { EngineOptions } from './engine-options.ts';
-import { deadlineOf } from './entry.ts';
-import type { Load } from './flight.ts';
 import type { LoadContext } from './load-context.ts';
-import { callOwned } from './own-load.ts';
 
 /** A place that a call has taken. */
 interface Place {
@@ -214,20 +210,4 @@ export class LoadLimit {
     this.#reclaim?.timer.cancel();
     this.#reclaim = undefined;
   }
-}
-
-/** A load of single entries: its calls count for the limit of its member, and are known while they are on the stack. */
-export function limitedLoad<T>(
-  load: Load<T>,
-  { loadLimit, name }: Pick<EngineOptions, 'loadLimit' | 'name'>,
-): Load<T> {
-  const owned: Load<T> = (context, entry, abort) => callOwned([entry], () => load(context, entry, abort));
-  if (loadLimit === undefined) return owned;
-  return (context, entry, abort) =>
-    loadLimit.run(
-      () => owned(context, entry, abort),
-      deadlineOf(entry),
-      () => [context],
-      name,
-    );
 }

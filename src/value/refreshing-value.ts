@@ -3,11 +3,11 @@ import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
 import type { Load } from '../engine/flight.ts';
 import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
-import { limitedLoad } from '../engine/load-limit.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
 import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import { limitedLoad } from '../engine/own-load.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
 import {
   GUARD_OPTIONS,
