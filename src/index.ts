@@ -10,7 +10,7 @@ export type {
   KeyedRefreshingFunctionOptions,
   RefreshingFunction,
   RefreshingFunctionOptions,
-} from './callable/callable-types.ts';
+} from './callable/refreshing.ts';
 export { refreshing } from './callable/refreshing.ts';
 // In a cluster.
 export {

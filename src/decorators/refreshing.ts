@@ -3,7 +3,7 @@ import type {
   KeyedRefreshingFunction,
   KeyedRefreshingFunctionOptions,
   RefreshingFunction,
-} from '../callable/callable-types.ts';
+} from '../callable/refreshing.ts';
 import { type Call, refreshingBy } from '../callable/refreshing.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { StandardSchema } from '../schema.ts';
