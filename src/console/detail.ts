@@ -14,11 +14,10 @@ import type {
   VersionRecord,
 } from '../index.ts';
 import type { FoundKeys } from './key-search.ts';
-import { type ShownKey, shownKey } from './member-access.ts';
+import { keyText, type ShownKey, shownKey } from './member-access.ts';
 import type { Redact } from './redact.ts';
 import { shownMessage } from './redact.ts';
 import { type HereStatus, hereOf, instancesOf } from './rows.ts';
-import { keyText } from './short-id.ts';
 import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
