@@ -1,7 +1,6 @@
 import { thisHost } from '../cluster/identity.ts';
 import type { Fleet, GroupMember, RefreshGroup } from '../index.ts';
-import { actionRequest } from './action-request.ts';
-import { type ActionRequest, act, releaseLock } from './actions.ts';
+import { type ActionRequest, act, actionRequest, releaseLock } from './actions.ts';
 import { apiSchema } from './api-schema.ts';
 import { Audit } from './audit.ts';
 import { jsonBody } from './body.ts';
