@@ -1,6 +1,5 @@
 import type { ReadOptions } from '../engine/reader.ts';
-import { engineOf } from '../value/lifecycle.ts';
-import { entryOf } from '../value/periodic.ts';
+import { engineOf, entryOf } from '../value/lifecycle.ts';
 import { RefreshingValue } from '../value/refreshing-value.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 

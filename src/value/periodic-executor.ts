@@ -15,8 +15,7 @@ import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { isCalendar } from '../schedule/calendar.ts';
 import { ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { engineOf } from './lifecycle.ts';
-import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
+import { engineOf, entryOf, Periodic, type RequestStartOptions } from './lifecycle.ts';
 import { RunLog } from './run-log.ts';
 
 /**

@@ -24,8 +24,7 @@ import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
-import { asMethod, engineOf } from './lifecycle.ts';
-import { entryOf, Periodic } from './periodic.ts';
+import { asMethod, engineOf, entryOf, Periodic } from './lifecycle.ts';
 import { type ReadResult, readResult } from './read-result.ts';
 import {
   invalidateEntry,

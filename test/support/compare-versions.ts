@@ -1,7 +1,6 @@
 import type { Difference } from '../../src/data/difference.ts';
 import type { RefreshingValue } from '../../src/index.ts';
-import { engineOf } from '../../src/value/lifecycle.ts';
-import { entryOf } from '../../src/value/periodic.ts';
+import { engineOf, entryOf } from '../../src/value/lifecycle.ts';
 import { versionsOf } from '../../src/value/versions.ts';
 
 /** The changes from one version of a value to another, as the console shows them. */
