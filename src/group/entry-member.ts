@@ -4,7 +4,7 @@ import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
-import { versionsOf } from '../value/versions.ts';
+import { versionsOf } from '../value/shared-change.ts';
 import {
   backendHealth,
   backupHealth,

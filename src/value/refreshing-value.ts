@@ -33,10 +33,10 @@ import {
   type SetOptions,
   setArgument,
   shareValue,
+  versionsOf,
 } from './shared-change.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
-import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface ValueOptions<T, Previous = T>
