@@ -1,6 +1,6 @@
 import type { Loaded } from '../index.ts';
 import type { Body } from '../sources/body.ts';
-import type { HttpSourceOptions } from '../sources/http-options.ts';
+import type { HttpSourceOptions } from '../sources/http-source.ts';
 import { httpSource } from '../sources/http-source.ts';
 import { parseBody } from '../sources/parse.ts';
 import type { Source, SourceContext } from '../sources/source.ts';
