@@ -7,8 +7,7 @@ import { type ByteLimit, checkByteLimit, MAX_BYTES } from './byte-limit.ts';
 import { fileNotes, isSameEdition } from './files/file-notes.ts';
 import { fileSystem } from './files/file-system.ts';
 import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
-import { parseFrom } from './named-failure.ts';
-import { checkParse, type ParseOptions } from './parse.ts';
+import { checkParse, type ParseOptions, parseFrom } from './parse.ts';
 import { fittingNotes, namedSource, ownNotes, type Source, type SourceContext } from './source.ts';
 import { targetName } from './source-url.ts';
 
