@@ -8,8 +8,9 @@ import { callOwned } from '../engine/own-load.ts';
 import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { messageOf } from '../observe/logger.ts';
+import { optionError } from '../option-error.ts';
 import { printable } from '../printable.ts';
-import { ignoreThenable, isThenable } from '../time/deferred.ts';
+import { ignoreRejection, ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { digestOf, summaryOf } from './refusal.ts';
@@ -145,4 +146,26 @@ function named<R>({ signal }: LoadContext, name: string, result: R | PromiseLike
     () => name,
     () => result,
   );
+}
+
+/**
+ * Checks a value that is set by hand. @returns the output of the schema.
+ *
+ * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
+ *   `undefined` of it.
+ */
+export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
+  const { name: member, schema } = options;
+  const output = validated<T>(value, options, (refusal) => {
+    throw refusedError(refusal, { member, key });
+  });
+  if (schema === undefined) return output as T;
+  if (isThenable(output)) {
+    ignoreRejection(Promise.resolve(output));
+    const rule = 'must be synchronous for a value that is set by hand';
+    throw optionError([{ option: 'schema', rule, received: schema }], { member, key });
+  }
+  if (output !== undefined) return output as T;
+  const rule = 'must not become undefined by the schema';
+  throw optionError([{ option: 'value', rule, received: value }], { member, key });
 }

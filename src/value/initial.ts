@@ -1,7 +1,7 @@
 import type { Entry } from '../engine/entry.ts';
 import { isAnswer } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { schemaArgument } from '../guard/schema-argument.ts';
+import { schemaArgument } from '../guard/guarded-load.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 
 /** A value that is there before the first load: a data file that is shipped with the service. */

@@ -15,8 +15,7 @@ import {
   type TypedByLoad,
   type TypedBySchema,
 } from '../guard/guard-options.ts';
-import { guardedLoad } from '../guard/guarded-load.ts';
-import { schemaArgument } from '../guard/schema-argument.ts';
+import { guardedLoad, schemaArgument } from '../guard/guarded-load.ts';
 import type { Counters } from '../observe/counters.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
