@@ -1,4 +1,5 @@
 import { countOf } from '../data/count-of.ts';
+import { areDeepEqual, importDeepEqual } from '../data/late-deep-equal.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
 import { deadlineOf, type Entry } from '../engine/entry.ts';
 import type { Load } from '../engine/flight.ts';
@@ -7,7 +8,7 @@ import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load
 import { callOwned } from '../engine/own-load.ts';
 import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-import { messageOf } from '../observe/logger.ts';
+import { messageOf, type SafeLogger } from '../observe/logger.ts';
 import { optionError } from '../option-error.ts';
 import { printable } from '../printable.ts';
 import { ignoreRejection, ignoreThenable, isThenable } from '../time/deferred.ts';
@@ -16,7 +17,6 @@ import type { Accept } from './accept.ts';
 import { digestOf, summaryOf } from './refusal.ts';
 import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
-import { withDeepEqual } from './unchanged.ts';
 import { rethrow, settled, validated } from './validated.ts';
 import { refusalOf } from './verdict.ts';
 
@@ -168,4 +168,37 @@ export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value:
   if (output !== undefined) return output as T;
   const rule = 'must not become undefined by the schema';
   throw optionError([{ option: 'value', rule, received: value }], { member, key });
+}
+
+/** The option `unchanged`: `true` for a value that says the same as the one in place. */
+export type Unchanged<T> = 'deep' | ((before: T, now: T) => boolean);
+
+/** Whether a loaded value is the one in place. May throw. */
+type IsUnchanged = (before: unknown, now: unknown) => boolean;
+
+/** The option, ready to be asked on the stack of a load that has ended. */
+export function isUnchangedBy(option: Unchanged<never> | undefined): IsUnchanged | undefined {
+  if (option === undefined) return undefined;
+  if (option === 'deep') return (before, now) => before === now || areDeepEqual(before, now);
+  return (before, now) => {
+    const verdict: unknown = ignoreThenable<unknown>(option(before as never, now as never));
+    if (typeof verdict === 'boolean') return verdict;
+    throw new TypeError('unchanged must return true or false, and not a promise of it');
+  };
+}
+
+/** A load that ends when deep equality is there: it is imported by the first of them. */
+function withDeepEqual<T>(load: Load<T>, logger: SafeLogger): Load<T> {
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported)
+      logger.error("unchanged: 'deep' could not be imported, each value counts as a new one", error);
+    isReported = true;
+  };
+  return (context, entry, abort) => {
+    const imported = importDeepEqual()?.catch(report);
+    const later = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> =>
+      imported === undefined || context.previous === undefined ? returned : imported.then(() => returned);
+    return settled(() => load(context, entry, abort), later, rethrow);
+  };
 }
