@@ -11,13 +11,13 @@ import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import { messageOf, type SafeLogger } from '../observe/logger.ts';
 import { optionError } from '../option-error.ts';
 import { printable } from '../printable.ts';
+import { schemaRefusal } from '../schema.ts';
 import { ignoreRejection, ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
 import type { Accept } from './accept.ts';
 import { digestOf, summaryOf } from './refusal.ts';
 import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
-import { rethrow, settled, validated } from './validated.ts';
 import { refusalOf } from './verdict.ts';
 
 /** The options of a member with the guard of its values. */
@@ -201,4 +201,43 @@ function withDeepEqual<T>(load: Load<T>, logger: SafeLogger): Load<T> {
       imported === undefined || context.previous === undefined ? returned : imported.then(() => returned);
     return settled(() => load(context, entry, abort), later, rethrow);
   };
+}
+
+/** The output of the schema for a value: at once, unless the schema is asynchronous. @param refuse throws. */
+function validated<T>(
+  value: unknown,
+  { schema }: ResolvedOptions,
+  refuse: (refusal: RefusedValue) => never,
+): T | PromiseLike<T> {
+  if (schema === undefined) return value as T;
+  return settled(
+    () => schema['~standard'].validate(value),
+    (result) => {
+      if (result.issues === undefined) return result.value as T;
+      return refuse({ reason: schemaRefusal(result.issues), size: countOf(value) });
+    },
+    (cause) => refuse({ reason: `the schema failed: ${messageOf(cause)}`, size: countOf(value), cause }),
+  );
+}
+
+/** Runs a step, then the one for its end: on this stack, unless the step returns a promise. */
+function settled<A, B>(
+  step: () => A | PromiseLike<A>,
+  then: (result: A) => B | PromiseLike<B>,
+  failed: (error: unknown) => B | PromiseLike<B>,
+): B | PromiseLike<B> {
+  let result: A | PromiseLike<A>;
+  try {
+    result = step();
+  } catch (error) {
+    return failed(error);
+  }
+  return isThenable(result)
+    ? Promise.resolve(result as PromiseLike<A>).then(then, failed)
+    : then(result as A);
+}
+
+/** For {@link settled}, where a failure is that of the whole. */
+function rethrow(error: unknown): never {
+  throw error;
 }

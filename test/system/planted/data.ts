@@ -20,7 +20,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'what the schema refuses is taken',
     rules: [23],
     seeds: [2],
-    in: 'src/guard/validated.ts',
+    in: 'src/guard/guarded-load.ts',
     replace: 'validated',
     by: '(value, options) => (options.schema === undefined ? value : { ...value, isChecked: true })',
   },
