@@ -4,9 +4,9 @@ import { type FoundKey, ImportedKeys, type PlatformKey } from './imported-keys.t
 import { type JwksOptions, resolveJwksOptions } from './jwks-options.ts';
 import { KeyFinder } from './key-finder.ts';
 import { KeyLookup } from './key-lookup.ts';
+import type { TokenHeader } from './key-set.ts';
 import { type KeySet, keySetSchema } from './key-set.ts';
 import { keySource } from './key-source.ts';
-import type { TokenHeader } from './select-key.ts';
 import { Signatures, type SignedToken } from './signatures.ts';
 
 /**

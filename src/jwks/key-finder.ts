@@ -3,8 +3,8 @@ import type { FoundKey } from './imported-keys.ts';
 import { isJwksError } from './jwks-error.ts';
 import type { KeyLookup } from './key-lookup.ts';
 import type { KeySet } from './key-set.ts';
+import { noKey, selectKey, type TokenHeader, type WantedKey, wantedKey } from './key-set.ts';
 import type { PublicJwk } from './public-jwk.ts';
-import { noKey, selectKey, type TokenHeader, type WantedKey, wantedKey } from './select-key.ts';
 
 /** Finds the keys of tokens: among those in memory, or those of one more load. */
 export class KeyFinder {
