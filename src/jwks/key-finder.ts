@@ -1,9 +1,8 @@
 import type { RefreshingValue } from '../index.ts';
 import type { Clock } from '../time/clock.ts';
-import type { FoundKey } from './imported-keys.ts';
 import { isJwksError } from './jwks-error.ts';
 import { type KeySet, noKey, selectKey, type TokenHeader, type WantedKey, wantedKey } from './key-set.ts';
-import type { PublicJwk } from './public-jwk.ts';
+import type { FoundKey, PublicJwk } from './public-jwk.ts';
 
 /** Finds the keys of tokens: among those in memory, or those of one more load. */
 export class KeyFinder {
