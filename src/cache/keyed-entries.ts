@@ -2,14 +2,13 @@ import type { BackedUp } from '../engine/backups.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { keyIdentity } from './key-identity.ts';
 import { KeyValidity } from './key-validity.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 import { SlotColumns } from './slot-columns.ts';
 import { SlotTable, type SlotTableOwner } from './slot-table.ts';
-import { sizeToKeep } from './value-size.ts';
+import { keyIdentity, sizeToKeep } from './value-size.ts';
 
 /** Learns of changes of entries, to start those that fall due without a read. See `due-keys.ts`. */
 export interface EntryObserver<K, V> {
