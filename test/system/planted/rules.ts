@@ -473,7 +473,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 24,
     name: 'marks on keys are not applied',
-    in: 'src/cache/marked-keys.ts',
+    in: 'src/cache/many-keys.ts',
     replace: 'MarkedKeys.apply',
     by: '() => {}',
   },
