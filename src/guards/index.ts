@@ -2,6 +2,5 @@
 
 export { type ChangeOptions, changesAtMost } from './changes-at-most.ts';
 export { every } from './every.ts';
-export { notEmpty } from './not-empty.ts';
 export type { SizeOptions } from './sizes.ts';
-export { growsAtMost, shrinksAtMost } from './sizes.ts';
+export { growsAtMost, notEmpty, shrinksAtMost } from './sizes.ts';
