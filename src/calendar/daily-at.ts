@@ -2,8 +2,7 @@ import { ownOptions } from '../option-checks.ts';
 import { asCalendar } from '../schedule/calendar.ts';
 import { checkNames } from '../schedule/check.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import { DAY_MS, localClock } from './local-time.ts';
-import { timeOfDay } from './time-of-day.ts';
+import { DAY_MS, localClock, timeOfDay } from './local-time.ts';
 
 /** Time zone of a calendar schedule. */
 export interface ZoneOptions {

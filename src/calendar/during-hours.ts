@@ -4,8 +4,7 @@ import { checkNames, reject } from '../schedule/check.ts';
 import type { Schedule, ScheduleLike } from '../schedule/schedule.ts';
 import { requireSchedule } from '../schedule/to-schedule.ts';
 import type { ZoneOptions } from './daily-at.ts';
-import { DAY_MS, type LocalClock, localClock } from './local-time.ts';
-import { timeOfDay } from './time-of-day.ts';
+import { DAY_MS, type LocalClock, localClock, timeOfDay } from './local-time.ts';
 
 /** Options of {@link duringHours}. */
 export interface HoursOptions extends ZoneOptions {
