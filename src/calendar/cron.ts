@@ -4,7 +4,7 @@ import { printable } from '../printable.ts';
 import { asCalendar } from '../schedule/calendar.ts';
 import { checkNames, reject } from '../schedule/check.ts';
 import type { Schedule } from '../schedule/schedule.ts';
-import type { ZoneOptions } from './daily-at.ts';
+import type { ZoneOptions } from './during-hours.ts';
 import { localClock } from './local-time.ts';
 
 /**
