@@ -101,6 +101,20 @@ export function refreshingBy(
   return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given);
 }
 
+/** The methods that take arguments instead of a key. */
+const KEYED_METHODS = [
+  'get',
+  'read',
+  'getIfPresent',
+  'current',
+  'peek',
+  'inspect',
+  'refresh',
+  'invalidate',
+  'delete',
+  'cancel',
+] as const;
+
 const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
 const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
 
@@ -211,20 +225,6 @@ type Keyed<F extends AnyLoad> = Pick<
 type ByArguments<A extends readonly unknown[], T> = {
   [M in KeyedMethod]: (...args: A) => ReturnType<RefreshingCache<A, T>[M]>;
 };
-
-/** The methods that take arguments instead of a key. */
-const KEYED_METHODS = [
-  'get',
-  'read',
-  'getIfPresent',
-  'current',
-  'peek',
-  'inspect',
-  'refresh',
-  'invalidate',
-  'delete',
-  'cancel',
-] as const;
 
 type KeyedMethod = (typeof KEYED_METHODS)[number];
 

@@ -1,21 +1,17 @@
-import type { Entry } from '../engine/entry.ts';
-import type { MemberEngine } from '../engine/member-engine.ts';
-import type { ExecutionStatus } from '../engine/status.ts';
-import type { WaitUntil } from '../observe/wait-until.ts';
-import { namesArgument, ownOptions } from '../option-checks.ts';
-import type { MemberOptions } from '../options/resolve-options.ts';
-import { rejected } from '../time/deferred.ts';
-
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { CloseReport } from '../data/close-report.ts';
+import type { Entry } from '../engine/entry.ts';
 import type { ScopeOptions } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
+import type { ExecutionStatus } from '../engine/status.ts';
 import type { EventFilter, EventOf, TicklessEvent } from '../observe/events.ts';
+import type { WaitUntil } from '../observe/wait-until.ts';
 import { durationArgument, namesArgument, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';
+import type { MemberOptions } from '../options/resolve-options.ts';
 import type { Execution, ScheduleLike } from '../schedule/schedule.ts';
-import { voided } from '../time/deferred.ts';
+import { rejected, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
 
 /** The options of `close`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt, duringHours } from '../../../src/calendar/during-hours.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/schedules.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import { fixedDelay } from '../../../src/schedule/fixed-delay.ts';
 import { fixedRate } from '../../../src/schedule/fixed-rate.ts';

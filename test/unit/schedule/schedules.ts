@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { cron, dailyAt, duringHours } from '../../../src/calendar/during-hours.ts';
+import { cron, dailyAt, duringHours } from '../../../src/calendar/schedules.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import { fixedDelay } from '../../../src/schedule/fixed-delay.ts';
 import { fixedRate } from '../../../src/schedule/fixed-rate.ts';
