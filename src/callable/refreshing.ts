@@ -115,9 +115,6 @@ const KEYED_METHODS = [
   'cancel',
 ] as const;
 
-const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
-const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
-
 function valueFunction(load: Call, options: { readonly name: string }): Call & HasMember {
   const member = new RefreshingValue<unknown>({ ...options, load: () => load() });
   const read = (...args: unknown[]): Promise<unknown> =>
@@ -280,3 +277,6 @@ function method(name: PropertyKey, isKeyed: boolean): (this: HasMember, ...args:
     return isKeyed ? member[name]?.(args) : member[name]?.(...args);
   };
 }
+
+const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
+const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
