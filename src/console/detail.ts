@@ -16,10 +16,10 @@ import type {
 import type { FoundKeys } from './key-search.ts';
 import { keyText, type ShownKey, shownKey } from './member-access.ts';
 import type { Redact } from './redact.ts';
-import { shownMessage } from './redact.ts';
 import { type HereStatus, hereOf, instancesOf } from './rows.ts';
 import { type ShownError, shownError } from './shown-error.ts';
 import type { ShownEvent } from './shown-event.ts';
+import { shownMessage } from './shown-texts.ts';
 import { type ShownDifference, type ShownValues, shownDifference, shownValue } from './shown-value.ts';
 
 type Refused = NonNullable<ValueStatus<unknown>['refused']>;

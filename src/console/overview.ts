@@ -1,7 +1,8 @@
 import { failureText } from '../errors.ts';
 import type { Fleet, RefreshGroup } from '../index.ts';
-import { type Redact, ShownTexts, shownJson } from './redact.ts';
+import { type Redact, shownJson } from './redact.ts';
 import { columnsOf, type InstanceColumn, LEVELS, type MemberRow, rowMaker, servesReads } from './rows.ts';
+import { ShownTexts } from './shown-texts.ts';
 import { steadyRow } from './steady-row.ts';
 import type { WatchTime } from './watch-time.ts';
 

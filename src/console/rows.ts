@@ -11,7 +11,7 @@ import type {
   ValueStatus,
 } from '../index.ts';
 import { memberId } from './member-access.ts';
-import type { ShowMessage } from './redact.ts';
+import type { ShowMessage } from './shown-texts.ts';
 
 /** How much a member wants the attention of an operator; the first ones are listed first. */
 export const LEVELS = ['bad', 'warn', 'backup', 'unshared', 'note', 'ok'] as const;

@@ -1,6 +1,7 @@
 import type { TicklessEvent } from '../index.ts';
 import { shortId, shownKey } from './member-access.ts';
-import { asItIs, type Redact, shownJson, shownMessage } from './redact.ts';
+import { asItIs, type Redact, shownJson } from './redact.ts';
+import { shownMessage } from './shown-texts.ts';
 
 /** An event as operators see it: no value, no key longer than 200 characters. */
 export interface ShownEvent {
