@@ -108,7 +108,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
       engine.timing.replaceSchedule(spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
-    engine.setKeyedOwner(entries as KeyedOwner<V>);
+    engine.owner = engine.keys = entries as KeyedOwner<V>;
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
     const dueKeys = new DueKeys(entries, many, engine, resolved.perLoad);

@@ -95,11 +95,10 @@ export class Loader<T> implements FlightHost<T> {
     const { whenTooStale, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
-    const reporter = new LoadReporter(options, this.rules);
-    this.reporter = reporter;
+    this.reporter = new LoadReporter(options, this.rules);
     this.backups = new Backups(options);
     this.changes = new Changes(options, this.events);
-    this.#settler = new Settler(this, this.timing, reporter, this.changes);
+    this.#settler = new Settler(this);
     this.load = load;
     this.active = new ActiveLoads(options.clock);
     this.jitter = new RetryJitter(options.random);

@@ -6,10 +6,9 @@ import type { WaitUntil } from '../observe/wait-until.ts';
 import type { Schedule, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
-import type { CoordinationProblem, Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
+import type { Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
 import type { Entry } from './entry.ts';
-import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
 import { Loader, nextTrigger } from './loader.ts';
 import type { ScopeOptions } from './member-control.ts';
 import { control } from './member-control.ts';
@@ -30,16 +29,6 @@ export class MemberEngine<T> extends Loader<T> {
 
   get runState(): RunState {
     return this.rules.runState;
-  }
-
-  /** The owner hears of changes of entries from now on. */
-  setOwner(owner: EntryOwner<T>): void {
-    this.owner = owner;
-  }
-
-  /** The same, where the entries are those of many keys. */
-  setKeyedOwner(owner: KeyedOwner<T>): void {
-    this.owner = this.keys = owner;
   }
 
   /** Reads start other members of the group from now on. */
@@ -292,11 +281,6 @@ export class MemberEngine<T> extends Loader<T> {
     const { name } = this.options;
     const offset = this.options.now() - now; // of the wall clock, now
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, this.events);
-  }
-
-  /** The backends that could not be reached the last time. */
-  problems(): readonly CoordinationProblem[] {
-    return this.coordinator?.problems() ?? [];
   }
 }
 

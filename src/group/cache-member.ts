@@ -21,7 +21,7 @@ export class CacheMember<V> extends Member {
     const required = requiredHealth(this.#member);
     const failing = this.#member.failing();
     const runState = runStateHealth(engine.runState, name);
-    const backends = backendHealth(engine.problems(), name);
+    const backends = backendHealth(engine.coordinator?.problems(), name);
     const problems = (['failing', 'refused'] as const).flatMap((kind): HealthProblem[] => {
       const such = failing.filter(({ lastError }) => failureKind(lastError) === kind);
       const [first] = such;

@@ -77,7 +77,7 @@ export class EntryMember<T> extends Member implements Refreshable, EntryOwner<T>
     const { kind, name, whenFailing } = options;
     const { isRefusing } = engine.reporter;
     const rules = { kind, name, isRequired, isRefusing, runState, whenFailing };
-    return causesFirst(backendHealth(engine.problems(), name), [
+    return causesFirst(backendHealth(engine.coordinator?.problems(), name), [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, rules, now),
       ...backupHealth(backupsOf(entry), name),
