@@ -132,22 +132,15 @@ export class Timing {
     took: number = 0,
     { meta, headers, isLimitScheduled = false }: Partial<AboutRestored> = {},
   ): void {
-    const { clock, random } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
-    const endedAt = wall - ageMs;
-    const last = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, random } as const;
     entry.isInvalidated = false;
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
-    const { value: result } = entry;
-    const response = headers && withFields(headers);
     entry.last = {
-      ...last,
-      dueAt: undefined,
-      outcome: 'loaded',
-      result,
-      headers: response,
+      ...this.#executed(wall - ageMs, took),
+      result: entry.value,
+      headers: headers && withFields(headers),
       meta,
       isLimitScheduled,
     };
@@ -163,15 +156,19 @@ export class Timing {
    * a subclass that overrides it is still being made.
    */
   firstScheduled(entry: Entry<unknown>): void {
-    const { clock, random } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
-    const instants = { startedAt: wall, endedAt: wall, since: wall, now: wall, dueAt: undefined };
-    const answer = { outcome: 'loaded', result: undefined, headers: undefined, meta: undefined } as const;
     entry.loadedAt = now;
     entry.clockOffset = wall - now;
     entry.isScheduled = true;
-    entry.last = { ...instants, ...answer, random, isLimitScheduled: false };
+    entry.last = this.#executed(wall, 0);
+  }
+
+  /** An execution elsewhere, or none, that ended at that instant of the wall clock. */
+  #executed(endedAt: number, took: number): LastExecution {
+    const instants = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, dueAt: undefined };
+    const answer = { outcome: 'loaded', result: undefined, headers: undefined, meta: undefined } as const;
+    return { ...instants, ...answer, random: this.#options.random, isLimitScheduled: false };
   }
 
   /** Its value is of now. */
