@@ -172,7 +172,7 @@ export function resolveConsoleOptions(
 }
 
 /** The actions that are meant, of those that may be. */
-export function chosen(
+function chosen(
   actions: boolean | readonly ActionName[],
   allowed: Iterable<ActionName>,
 ): readonly ActionName[] {

@@ -51,7 +51,7 @@ export function countingGuard<T, O extends SizeOptions<T>>(
 }
 
 /** A guard that compares the size of a candidate with that of the value before. Without one, or an empty one, it accepts. */
-export function comparingGuard<T>(
+function comparingGuard<T>(
   name: string,
   options: SizeOptions<T> | undefined,
   refusalOf: (size: number, previousSize: number) => string | undefined,
