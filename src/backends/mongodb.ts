@@ -1,10 +1,10 @@
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
 import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { DurationLike } from '../time/duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
 import type { MongoCollection } from './mongodb/collection.ts';
 import { MongoCells } from './mongodb/mongo-cells.ts';
@@ -67,7 +67,7 @@ function openMongodb(
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const cells = new MongoCells(collection, commandTimeoutMs(timeout));
+  const cells = new MongoCells(collection, toMillis(timeout ?? DEFAULT_TIMEOUT_MS));
   return {
     backend: 'mongodb',
     records: new SwappedRecords(cells, retentionMs),

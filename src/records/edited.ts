@@ -57,7 +57,7 @@ export function edited<T>(
 ): Edited<T> {
   switch (edit.op) {
     case 'claim':
-      return claimed(record, edit, now);
+      return claimed(record, edit, now, beside);
     case 'amend':
       return amended(record, edit, now);
     case 'put':
@@ -75,6 +75,7 @@ function claimed<T>(
   record: StoredRecord<T> | undefined,
   { id, text, forMs, force }: Claim<T>,
   now: Instant,
+  beside: number,
 ): Edited<T> {
   const { at } = now;
   const replaced = record && damageOf(record, now);
@@ -83,7 +84,7 @@ function claimed<T>(
     if (!isHeld || !force) return { next: record, isDone: !isHeld && record.id === id };
   }
   const isSeized = record !== undefined && record.phase !== 'held' && PHASES.has(record.phase);
-  const token = successorOf(record?.token, now);
+  const token = successorOf(Math.max(plausible(record?.token, now), plausible(beside, now)), now);
   return {
     next: {
       token,

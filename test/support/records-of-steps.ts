@@ -40,12 +40,12 @@ export interface Ending {
   readonly confirms?: string | undefined;
 }
 
-export interface LeaseExtension {
+interface LeaseExtension {
   readonly lease: LeaseId;
   readonly leaseFor: number;
 }
 
-export interface LeaseEnd {
+interface LeaseEnd {
   readonly lease: LeaseId;
   readonly ending: Ending;
 }
@@ -65,22 +65,17 @@ export interface StepsOfLock {
   readonly releaseMany?: Many<LeaseEnd, boolean>;
 }
 
-/** The beginning of `lastError` of a lease that has replaced a damaged record; the name of the damaged field follows. */
-export const REPLACED = 'replaced a damaged record: ';
-
 function rowOfLock({ requestId, owner, host, state, lastError, confirms, ...row }: LockRow): Row {
   const isRunning = state === 'running';
-  const replaced = lastError?.startsWith(REPLACED) ? lastError.slice(REPLACED.length) : undefined;
   return {
     token: row.token,
     id: requestId,
     phase: isRunning ? (row.tookOver ? 'seized' : 'leased') : 'held',
     text: JSON.stringify({ owner, host }),
-    note: JSON.stringify({ state, error: replaced === undefined ? lastError : undefined, confirms }),
+    note: JSON.stringify({ state, error: lastError, confirms }),
     age: row.acquiredAgo,
     changedAgo: row.finishedAgo as number,
     left: isRunning ? row.leaseLeft : row.holdLeft,
-    replaced,
   };
 }
 

@@ -1,4 +1,5 @@
 import { oneByOne } from '../../cluster/one-by-one.ts';
+import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
 import type { MongoCollection } from './collection.ts';
 import { beginnings, deletedBy, keptFrom, mainOf, NOW, swapped, TICK } from './pipelines.ts';
@@ -203,7 +204,7 @@ export class MongoCells implements Cells {
 
   /** The server aborts a command when the caller stops waiting for it. */
   get #inTime(): object {
-    return { maxTimeMS: Math.min(Math.ceil(this.timeoutMs), MAX_TIME_MS) };
+    return { maxTimeMS: Math.min(Math.ceil(commandTimeoutMs(this.timeoutMs)), MAX_TIME_MS) };
   }
 
   /** A write that the majority of a replica set has acknowledged survives a failover. */

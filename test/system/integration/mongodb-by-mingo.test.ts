@@ -160,21 +160,6 @@ describe('a record in MongoDB, by mingo', () => {
     expect(await lock.inspect('rates')).toMatchObject({ ...texts, lastError: '$owner' });
   });
 
-  it('holds so much of an error as people read', async () => {
-    const bench = new Bench();
-    await bench.lock.release(await bench.lease(), { as: 'failed', holdFor: 0, error: 'x'.repeat(16_001) });
-    expect((await bench.lock.inspect('rates'))?.lastError).toBe('x'.repeat(16_000));
-  });
-
-  it('is deleted when its retention is over, and not before', async () => {
-    const bench = new Bench({ retention: { days: 1 } });
-    await bench.lease();
-    bench.now = START + MINUTE + DAY - 1;
-    expect(await bench.lock.inspect('rates')).toMatchObject({ state: 'running' });
-    bench.now += 1 + ROUNDED;
-    expect(await bench.lock.inspect('rates')).toBeUndefined();
-  });
-
   it.each([7 * DAY, Infinity])(
     'is deleted sooner where it is of no use for as long, and not once it is: retention %d',
     async (retention) => {
@@ -258,25 +243,6 @@ describe('what a caller hands back as a lease, by mingo', () => {
     expect(await bench.lock.extend(lease)).toBe(false);
     expect(await bench.lock.release(lease, { as: 'done', holdFor: 1000 })).toBe(false);
     expect(bench.record).toEqual(before);
-  });
-});
-
-describe('a list, by mingo', () => {
-  standingClocks();
-
-  it('tells what is left now', async () => {
-    const bench = new Bench();
-    await bench.lease();
-    bench.now += 1000;
-    const left = { leaseLeft: about(MINUTE - 1000), acquiredAgo: about(1000) };
-    expect(await bench.lock.list()).toMatchObject([left]);
-    expect(await bench.lock.inspect('rates')).toMatchObject(left);
-  });
-
-  it('has the first names, where there are more than the limit', async () => {
-    const { lock } = new Bench();
-    for (const name of ['c', 'b', 'a']) await lock.acquire({ name });
-    expect((await lock.list({ limit: 2 })).map(({ name }) => name)).toEqual(['a', 'b']);
   });
 });
 

@@ -108,17 +108,16 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
     ['before', 'present'],
     ['present', 'before'],
   ] as const)('the first instance is of the build %s, the second of the build %s', (one, other) => {
+    const pair = [
+      ['a', one],
+      ['b', other],
+    ] as const;
+
     function make(schedule: now.DurationLike = { hours: 1 }): { readonly a: Instance; readonly b: Instance } {
       const space = newSpace();
-      const [a, b] = (
-        [
-          ['a', one],
-          ['b', other],
-        ] as const
-      ).map(([name, build]) => new Instance(name, builds[build](), engine, space, schedule)) as [
-        Instance,
-        Instance,
-      ];
+      const [a, b] = pair.map(
+        ([name, build]) => new Instance(name, builds[build](), engine, space, schedule),
+      ) as [Instance, Instance];
       return { a, b };
     }
 
@@ -150,12 +149,7 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
     it('waits for the load of the other', async () => {
       const space = newSpace();
       const loads: string[] = [];
-      const members = (
-        [
-          ['a', one],
-          ['b', other],
-        ] as const
-      ).map(([name, of]) => {
+      const members = pair.map(([name, of]) => {
         const build = builds[of]();
         const load = async (): Promise<string> => {
           loads.push(name);
@@ -260,12 +254,7 @@ describe.each(['redis', 'postgres'] as const)('a build beside the one before it,
     it('runs a task once', async () => {
       const space = newSpace();
       const runs: string[] = [];
-      const tasks = (
-        [
-          ['a', one],
-          ['b', other],
-        ] as const
-      ).map(([name, of]) => {
+      const tasks = pair.map(([name, of]) => {
         const build = builds[of]();
         const backend = backendOf(build, engine, space);
         const run = async (): Promise<void> => void runs.push(name);

@@ -4,7 +4,6 @@ import { isTicklessError, RefreshingValue } from 'tickless';
 const MINUTE = 60_000;
 const hang = () => new Promise(() => {});
 
-// The first and the third are in test/system/processes/vitest-fake-timers.test.ts too, under the fake timers of Vitest.
 describe('the fake timers of Jest move a value without a clock of its own', () => {
   beforeEach(() => void jest.useFakeTimers({ now: new Date('2026-11-20T12:00:00Z') }));
   afterEach(() => void jest.useRealTimers());

@@ -29,7 +29,12 @@ export const parts = {
   },
   schedule: {
     files: ['src/schedule/', 'src/calendar/'],
-    tests: ['test/unit/schedule/', 'test/unit/calendar/'],
+    tests: [
+      'test/unit/schedule/',
+      'test/unit/calendar/',
+      'test/contract/http/freshness.test.ts',
+      'test/property/fixed-rate-drift.test.ts',
+    ],
     setsProcess: true,
   },
   options: {

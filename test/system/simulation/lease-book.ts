@@ -73,7 +73,7 @@ export class LeaseBook {
     return this.#granted.get(`${name} ${token}`);
   }
 
-  /** The number of leases granted for a name. */
+  /** The number of leases granted for a name, and of changes of people. */
   grantedOf(name: string): number {
     return this.#names.get(name)?.granted ?? 0;
   }
@@ -165,27 +165,24 @@ export class LeaseBook {
     book.changedAt = at;
   }
 
-  /** A person has ended the lease or the hold of a name, whoever has it. */
+  /** A person has ended the lease or the hold of a name, whoever has it. Sent again, it may hold the name for less. */
   imposed(
-    { name, requestId = '', holdFor = 0 }: Message,
+    { name, requestId = '' }: Message,
     { token, until }: Written,
-    { at: decidedAt, width }: Decision,
+    { width }: Decision,
     at: number,
   ): void {
     const book = this.#of(name);
     const { last } = book;
-    const isHeld = holdFor > 0 && until > 0;
-    if (width < Infinity) {
-      this.#holds(12, token > book.highestToken, () => {
-        return `${name}: a person has token ${token} after token ${book.highestToken}`;
-      });
-      if (isHeld) this.#lasts(name, token, until - decidedAt, holdFor, width);
-    }
+    this.#holds(12, token > book.highestToken || width === Infinity, () => {
+      return `${name}: a person has token ${token} after token ${book.highestToken}`;
+    });
     if (last !== undefined && last.ending === undefined) last.endedAt = at;
     const ending = { state: 'done', confirms: undefined } as const;
     book.last = { name, token, requestId, force: false, until: at, ending, endedAt: at, isForgotten: false };
     book.highestToken = Math.max(token, book.highestToken);
-    book.heldUntil = isHeld ? until : 0;
+    book.granted += 1;
+    book.heldUntil = until;
     book.holdIsDone = true;
     book.changedAt = at;
   }

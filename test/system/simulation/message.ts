@@ -38,6 +38,8 @@ export interface Message {
   readonly over?: number | undefined;
   /** Of `write`: the only version that it may replace; 0: none. */
   readonly expected?: number | undefined;
+  /** Of `write`: it replaces no pinned version. */
+  readonly sparesPinned?: boolean | undefined;
   /** Of `confirm`: the version. */
   readonly version?: number;
   /** The text of a report. */
@@ -100,6 +102,7 @@ function messageOf(edit: Edit): Message {
         payload: edit.text,
         over: edit.over,
         expected: edit.expected,
+        sparesPinned: edit.sparesPinned,
       };
     case 'impose': {
       const { id: requestId, forMs: holdFor, note } = edit;

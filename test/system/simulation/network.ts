@@ -267,11 +267,17 @@ export class Link {
         const messages = messagesOf(edits);
         const { decision } = this;
         const answer = await ask(messages, () => records.apply(edits));
+        const isChange = ({ op, name }: Edit): boolean => op !== 'read' && !name.startsWith(REPORT);
+        const cells = edits.filter(isChange).map(({ name }) => cellOf(name));
+        const isTogether = (message: Message): boolean =>
+          cells.filter((cell) => message.records.some((one) => cellOf(one) === cell)).length > 1;
         for (const message of messages) {
           const found = answer.answers[editOf(message, edits)];
           if (found instanceof Error) continue;
           const words = found && answerTo(message, found, answer.now);
-          if (words !== undefined) this.#backend.answered(message, words, decision);
+          // Changes that are made together are refused together, whichever of them is the reason.
+          const isJudged = found?.isDone === true || !isTogether(message);
+          if (words !== undefined && isJudged) this.#backend.answered(message, words, decision);
           this.#wire.answered?.(message, words);
         }
         return answer;

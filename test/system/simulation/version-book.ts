@@ -23,9 +23,10 @@ export class VersionBook {
   }
 
   /** A write is answered. */
-  answered({ name, token, expected }: Message, kind: 'written' | 'refused'): void {
+  answered({ name, token, expected, sparesPinned = false }: Message, kind: 'written' | 'refused'): void {
     const held = this.#versions.get(name) ?? 0;
-    const isRight = kind === 'written' || (token !== undefined && token < held) || expected !== undefined;
+    const isOlder = token !== undefined && token < held;
+    const isRight = kind === 'written' || isOlder || expected !== undefined || sparesPinned;
     this.#referee.holds(12, isRight, () => `${name}: token ${token} after version ${held} was ${kind}`);
   }
 

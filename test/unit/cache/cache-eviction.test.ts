@@ -70,14 +70,6 @@ describe('a key that is evicted during its load', () => {
     await refresh;
   });
 
-  it('first loads of more keys than max are all answered', async () => {
-    const load = async (key: string): Promise<string> => key;
-    const { clock, cache } = make({ max: 3, load });
-    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
-    expect(await Promise.all(keys.map((key) => cache.get(key)))).toEqual(keys);
-    expect([cache.size, [...cache.keys()], clock.timerCount]).toEqual([3, keys.slice(-3), 0]);
-  });
-
   it('deleted after its eviction, it answers with a load begun after', async () => {
     const { clock, cache, manual } = manualA({ max: 1 });
     cache.set('a', 'old');
@@ -90,14 +82,6 @@ describe('a key that is evicted during its load', () => {
     manual.call(1).resolve('new');
     expect([await refresh, await after, cache.peek('a'), manual.mostLive]).toEqual(['late', 'new', 'new', 1]);
   });
-});
-
-it('a key whose reload failed is evicted like any other', async () => {
-  const { cache } = make<string, string>({ load: () => Promise.reject(new Error('down')), max: 1 });
-  cache.set('a', 'a');
-  await cache.refresh('a').catch(() => {});
-  cache.set('b', 'b');
-  expect([cache.peek('a'), cache.inspect('a'), cache.size]).toEqual([undefined, undefined, 1]);
 });
 
 describe('maxSize and sizeOf', () => {
@@ -114,21 +98,6 @@ describe('maxSize and sizeOf', () => {
     expect(cache.size).toBe(4);
     cache.current('e');
     expect([...cache.keys()]).toEqual(['b', 'c', 'd', 'e']);
-  });
-
-  it('a reload with another size makes room, or takes it', async () => {
-    const sizes: Record<string, string> = { a: '=4', b: '=4', c: '=6' };
-    const { cache } = make(sized(sizes));
-    for (const key of ['a', 'b']) cache.current(key);
-    sizes.a = '=8';
-    await cache.refresh('a');
-    expect([...cache.keys()]).toEqual(['a']);
-    sizes.a = '=4';
-    await cache.refresh('a');
-    cache.current('c');
-    expect([...cache.keys()]).toEqual(['a', 'c']);
-    cache.set('a', '=5');
-    expect([cache.size, cache.peek('a'), cache.peek('c')]).toEqual([1, '=5', undefined]);
   });
 
   it('a value larger than maxSize fails the load of its key: one load per cool-down, however many reads', async () => {
@@ -149,21 +118,6 @@ describe('maxSize and sizeOf', () => {
     await clock.advance(1000);
     await rejectionOf(cache.get('a'));
     expect(loads).toBe(2);
-  });
-
-  it('a reload that grows beyond maxSize leaves the value of before in place, with its size', async () => {
-    const sizes: Record<string, string> = { a: '=3', b: '=7' };
-    const { clock, cache } = make(sized(sizes));
-    for (const key of ['a', 'b']) cache.current(key);
-    sizes.a = '=11';
-    expect(await rejectionOf(cache.refresh('a'))).toMatchObject({ code: 'LOAD_FAILED' });
-    await clock.flush();
-    expect([cache.current('a'), [...cache.keys()]]).toEqual(['=3', ['b', 'a']]);
-    expect(thrownBy(() => cache.set('b', '=12'))).toMatchObject({
-      ...ofOption('value'),
-      key: 'b',
-    });
-    expect(cache.peek('b')).toBe('=7');
   });
 
   it('sizeOf is not called for an absent key, nor for keep(): the size is that of the value that stays', async () => {
@@ -282,18 +236,6 @@ describe('absent keys', () => {
       expect(cache.inspect('x')).toMatchObject({ state: 'fresh', lastError: undefined });
     });
   }
-
-  it('a key that was there and is absent now is removed', async () => {
-    const { clock, cache, has } = source();
-    has.add('x');
-    await cache.get('x');
-    has.delete('x');
-    await clock.advance(1000);
-    expect(await cache.get('x')).toBe('x'); // served, reloaded behind
-    await clock.flush();
-    expect([cache.size, cache.peek('x'), cache.inspect('x')?.state]).toEqual([0, undefined, 'absent']);
-    expect(await rejectionOf(cache.get('x'))).toMatchObject({ code: 'ABSENT' });
-  });
 
   it('absent() of a refresh rejects with ABSENT, and a failure after it with LOAD_FAILED', async () => {
     let isDown = false;

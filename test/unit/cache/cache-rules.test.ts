@@ -23,19 +23,6 @@ function manual(options: FakeCacheOptions = {}): FakeCache & { of(key: string): 
   return { of, ...fakeCache({ load: (key, context) => of(key).load(context), ...options }) };
 }
 
-it('rule 4: the mark "running" of a key does not stick when the schedule returns no valid next execute time', async () => {
-  let calls = 0;
-  const schedule = (): number => (++calls === 1 ? Number.NaN : Number.POSITIVE_INFINITY);
-  const { clock, cache } = manual({ load: (key) => key, schedule, coolDown: 100 });
-  expect([cache.current('a'), cache.current('b')]).toEqual(['a', 'b']);
-  expect(cache.inspect('a')).toMatchObject({ running: false, failures: 1, lastError: { key: 'a' } });
-  expect(cache.inspect('b')).toMatchObject({ failures: 0, nextExecuteTime: Number.POSITIVE_INFINITY });
-  await clock.advance(100);
-  cache.current('a');
-  await clock.flush();
-  expect(cache.inspect('a')).toMatchObject({ failures: 0 });
-});
-
 describe('rule 5: each key cools down by itself', () => {
   const coolDown: CoolDownOptions = { initial: 1000, factor: 1 };
 

@@ -18,12 +18,6 @@ describe('the marks of tags', () => {
     expect(epochs.isCrowded).toBe(true);
   });
 
-  it('are forgotten up to an epoch, and no further', () => {
-    const epochs = marked(3);
-    epochs.forget(2);
-    expect(['t1', 't2', 't3'].map((tag) => epochs.isOutdated(0, [tag]))).toEqual([false, false, true]);
-  });
-
   it('are too many only when they have doubled, where most of them could not be forgotten', () => {
     const epochs = marked(10_001);
     epochs.forget(1);
@@ -32,23 +26,5 @@ describe('the marks of tags', () => {
     expect(epochs.isCrowded).toBe(false);
     epochs.markTag('one more');
     expect(epochs.isCrowded).toBe(true);
-  });
-
-  it('are removed when all is marked', () => {
-    const epochs = marked(10_001);
-    epochs.markAll();
-    expect([epochs.isCrowded, epochs.isOutdated(10_001, undefined)]).toEqual([false, true]);
-    expect(epochs.isOutdated(epochs.now, ['t1'])).toBe(false);
-  });
-
-  it('count for an entry with the tag, if set since it was validated', () => {
-    const epochs = marked(2);
-    expect([0, 1, 2].map((validatedEpoch) => epochs.isOutdated(validatedEpoch, ['none', 't2']))).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect([epochs.isOutdated(1, ['t1']), epochs.isOutdated(0, [])]).toEqual([false, false]);
-    expect(epochs.isOutdated(0, undefined)).toBe(false);
   });
 });

@@ -146,40 +146,23 @@ describe('getMany', () => {
   const failing = (keys: readonly string[]): unknown =>
     new Map(keys.map((key) => [key, key.startsWith('!') ? new Error(`no ${key}`) : `v${key}`]));
 
-  it('one that failed rejects it with its error, once the others are there', async () => {
+  it('rejects with the error of the key that failed, of several with all of theirs; onError takes them instead', async () => {
     const { cache } = make(failing);
-    const error = await rejectionOf(cache.getMany(['a', '!b', 'c']));
+    const error = await rejectionOf(cache.getMany(['a', '!b', 'c', '!b']));
     expect(error).toMatchObject({ code: 'LOAD_FAILED', key: '!b', cause: { message: 'no !b' } });
     expect({ peekA: cache.peek('a'), peekC: cache.peek('c') }).toEqual({ peekA: 'va', peekC: 'vc' });
-  });
-
-  it('several reject it with an AggregateError of theirs, in the order of the keys', async () => {
-    const { cache } = make(failing);
-    const error = (await rejectionOf(cache.getMany(['!b', 'a', '!a']))) as AggregateError;
-    expect(error).toBeInstanceOf(AggregateError);
-    expect(error.message).toMatch(/^c: 2 keys could not be read: .*no !b/);
-    expect(error.errors).toMatchObject([
-      { code: 'LOAD_FAILED', key: '!b' },
-      { code: 'LOAD_FAILED', key: '!a' },
-    ]);
-  });
-
-  it('a key requested twice fails once', async () => {
-    const { cache } = make(failing);
-    const error = { code: 'LOAD_FAILED', key: '!a' };
-    expect(await rejectionOf(cache.getMany(['!a', 'b', '!a']))).toMatchObject(error);
-  });
-
-  it('with onError it resolves with the loaded keys, and reports the rest', async () => {
-    const { cache } = make(failing);
-    const told: [string, unknown][] = [];
+    const { cache: other } = make(failing);
+    const several = (await rejectionOf(other.getMany(['!b', 'a', '!a']))) as AggregateError;
+    expect(several).toBeInstanceOf(AggregateError);
+    expect(several.message).toMatch(/^c: 2 keys could not be read: .*no !b/);
+    const codes = ['!b', '!a'].map((key) => ({ code: 'LOAD_FAILED', key }));
+    expect(several.errors).toMatchObject(codes);
+    const { cache: third } = make(failing);
+    const told: object[] = [];
     const onError = (error: unknown, key: string): void =>
-      void told.push([key, (error as TicklessError).code]);
-    expect([...(await cache.getMany(['!a', 'b', '!c'], { onError }))]).toEqual([['b', 'vb']]);
-    expect(told).toEqual([
-      ['!a', 'LOAD_FAILED'],
-      ['!c', 'LOAD_FAILED'],
-    ]);
+      void told.push({ code: (error as TicklessError).code, key });
+    expect([...(await third.getMany(['!b', 'b', '!a'], { onError }))]).toEqual([['b', 'vb']]);
+    expect(told).toEqual(codes);
   });
 
   it('its signal ends the wait with its reason, and no load', async () => {
@@ -249,14 +232,6 @@ describe('a plain object in place of the Map', () => {
 });
 
 describe('invalid results', () => {
-  it('a key that is an Error fails alone', async () => {
-    const { cache } = make(() => new Map<string, unknown>([['a', 'va'], ['b', new RangeError('no b')]])); // biome-ignore format: short
-    const [a, b] = await Promise.allSettled(['a', 'b'].map((key) => cache.get(key)));
-    expect(a).toMatchObject({ value: 'va' });
-    expect(b).toMatchObject({ reason: { code: 'LOAD_FAILED', key: 'b', cause: { message: 'no b' } } });
-    expect(await rejectionOf(cache.get('b'))).toMatchObject({ code: 'COOLING_DOWN', key: 'b' });
-  });
-
   it('keys that were not requested are logged once, and not kept', async () => {
     const logger = recordLines();
     const answer = (keys: readonly string[]): unknown => all([...keys, 'x', 'y']);

@@ -38,18 +38,6 @@ describe('reading', () => {
     expect(cache.current('a')).toBe('a2');
   });
 
-  it('current throws before the first success, and starts the load', async () => {
-    const { clock, cache } = counting();
-    expect(thrownBy(() => cache.current('a'))).toMatchObject({ code: 'NOT_LOADED', key: 'a' });
-    await clock.flush();
-    expect(cache.current('a')).toBe('a1');
-  });
-
-  it('with a synchronous load current works on the first read of each key', () => {
-    const cache = new RefreshingCache({ name: 'c', load: (key: number) => key * 2, clock: new FakeClock() });
-    expect([cache.current(1), cache.current(2), cache.current(1)]).toEqual([2, 4, 2]);
-  });
-
   it('the error of a synchronous load is the cause of the error of current', () => {
     const { cache } = fakeCache<number, number>({
       load: () => {
@@ -230,20 +218,6 @@ describe('by hand', () => {
   });
 });
 
-it('the bound: the least recently read key is evicted; size and keys count the others', async () => {
-  const { cache } = counting({ max: 3 });
-  for (const key of ['a', 'b', 'c']) await cache.get(key);
-  cache.current('a');
-  cache.peek('b');
-  cache.inspect('b');
-  await cache.get('d');
-  expect([...cache.keys()]).toEqual(['c', 'a', 'd']);
-  await cache.get('c');
-  await cache.get('e');
-  expect({ size: cache.size, keys: [...cache.keys()] }).toEqual({ size: 3, keys: ['d', 'c', 'e'] });
-  expect([cache.peek('a'), cache.inspect('a')]).toEqual([undefined, undefined]);
-});
-
 describe('keys', () => {
   it('may be any primitive but undefined', async () => {
     let loads = 0;
@@ -370,18 +344,6 @@ describe('its life', () => {
     expect(cache.current('a')).toBe('a2');
   });
 
-  it('requestStart loads the keys that are held and due, and only those', async () => {
-    const { clock, contexts, cache } = counting();
-    for (const key of ['a', 'b']) await cache.get(key);
-    await clock.advance(500);
-    await cache.get('c');
-    await clock.advance(500);
-    await cache.requestStart({ wait: true });
-    expect(contexts.slice(3).map(({ key }) => key)).toEqual(['a', 'b']);
-    await cache.requestStart({ wait: true });
-    expect(contexts).toHaveLength(5);
-  });
-
   it('requestStart without options resolves at once, and keeps no process alive', async () => {
     const clock = new HoldingClock();
     const logger = recordLines();
@@ -405,30 +367,6 @@ describe('its life', () => {
     cache.set('a', 'v');
     await rejectionOf(cache.refresh('a'));
     expect(await settled(cache.requestStart({ wait: true }))).toEqual({ value: undefined });
-  });
-
-  it('closed it serves what it has, and starts nothing', async () => {
-    const { clock, contexts, cache } = counting();
-    await cache.get('a');
-    await cache.close();
-    await clock.advance(5000);
-    expect([await cache.get('a'), cache.current('a'), cache.peek('a')]).toEqual(['a1', 'a1', 'a1']);
-    for (const promise of [cache.get('b'), cache.refresh('a')]) {
-      expect(await rejectionOf(promise)).toMatchObject({ code: 'CLOSED' });
-    }
-    expect(await rejectionOf(cache.requestStart())).toMatchObject({ code: 'CLOSED' });
-    await clock.flush();
-    expect([contexts.length, clock.timerCount]).toEqual([1, 0]);
-  });
-
-  it('close rejects the waiters of a load that does not end', async () => {
-    const { clock, cache } = counting({ load: () => new Promise<string>(() => {}) });
-    const waiting = rejectionOf(cache.get('a'));
-    const closed = cache.close({ timeout: 100 });
-    await clock.advance(100);
-    await closed;
-    expect(await waiting).toMatchObject({ code: 'CLOSED', key: 'a' });
-    expect(clock.timerCount).toBe(0);
   });
 
   it('a subclass may decide when a key is loaded next', async () => {

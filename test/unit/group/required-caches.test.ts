@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { absent, isTicklessError, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { settled, thrownBy } from '../../support/settle.ts';
+import { thrownBy } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
 
-/** A group with a cache, whose source answers for the keys that are up. */
-function make(required: boolean) {
+/** A group with a required cache, whose source answers for the keys that are up. */
+function make() {
   const clock = new FakeClock();
   const group = new RefreshGroup({ clock, logger: false, schedule: 1000, coolDown: 1000, retry: false });
   const up = new Set<string>();
@@ -18,7 +18,7 @@ function make(required: boolean) {
       if (!up.has(key)) throw new Error(`${key} is down`);
       return key;
     },
-    required,
+    required: true,
     maxStaleness: 5000,
     random: unspread,
   });
@@ -27,7 +27,7 @@ function make(required: boolean) {
 
 describe('a required cache', () => {
   it('is ready when one key was loaded', async () => {
-    const { clock, group, cache, up, asked } = make(true);
+    const { clock, group, cache, up, asked } = make();
     await cache.get('a').catch(() => {});
     const ready = group.ready({ timeout: Infinity });
     await clock.flush();
@@ -48,26 +48,20 @@ describe('a required cache', () => {
   });
 
   it('is ready when its source has answered that it lacks a key', async () => {
-    const { group, cache } = make(true);
+    const { group, cache } = make();
     const ready = group.ready({ timeout: Infinity });
     await cache.get('absent').catch(() => {});
     expect((await ready).ok).toBe(true);
   });
 
   it('that no read has loaded is named at the deadline', async () => {
-    const { clock, group } = make(true);
+    const { clock, group } = make();
     const ready = group.ready({ timeout: 5000 });
     await clock.advance(5000);
     expect(await ready).toMatchObject({
       ok: false,
       problems: [{ kind: 'not-loaded', isFatal: true, message: 'is required, and no key had a success yet' }],
     });
-  });
-
-  it('is none by default: the group is ready at once', async () => {
-    const { group, asked } = make(false);
-    expect(await settled(group.ready())).toEqual({ value: { ok: true, problems: [] } });
-    expect(asked).toEqual([]);
   });
 
   it('says so by a boolean, and needs a group', () => {

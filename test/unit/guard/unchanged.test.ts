@@ -98,6 +98,9 @@ describe('meta', () => {
     await value.refresh();
     await value.refresh();
     expect(seen).toEqual([undefined, meta, meta]);
+    expect(value.inspect({ values: false }).meta).toEqual(meta); // it was kept
+    value.set(2);
+    expect(value.inspect()).not.toHaveProperty('meta');
   });
 
   const cyclic: { a?: unknown } = {};

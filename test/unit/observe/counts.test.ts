@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { keep, RefreshGroup, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { coldPair } from '../../support/cluster.ts';
-import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
+import { loadedManualValue, manualValue } from '../../support/manual-value.ts';
 
 describe('the counts of a value', () => {
   it('count reads: those that found no value, waited, were served a stale one', async () => {
@@ -43,14 +43,6 @@ describe('the counts of a value', () => {
       { upTo: 50, count: 4 },
       { upTo: 500, count: 1 },
     ]);
-  });
-
-  it('count reads of a value that is too stale, whatever they are served', async () => {
-    const { value, clock } = fakeValue(() => 1, { schedule: 500, maxStaleness: 1000, whenTooStale: 'throw' });
-    expect(value.current).toBe(1);
-    await clock.advance(2000);
-    expect(() => value.current).toThrow('is 2 s old');
-    expect(value.inspect().counts).toMatchObject({ 'too-stale': 1, 'stale-served': 0 });
   });
 
   it('are copies, and shown as JSON', async () => {

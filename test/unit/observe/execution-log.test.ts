@@ -93,20 +93,6 @@ describe('the executions of a member', () => {
     expect(executions('rates')).toMatchObject([{ outcome: 'cancelled', error: 'superseded by set()' }]);
   });
 
-  it('of a cache are those of all its keys', async () => {
-    const { group, executions } = made();
-    const cities = group.cache({
-      name: 'cities',
-      load: async (code: string) => (code === '0000' ? Promise.reject(new Error('no such code')) : code),
-    });
-    await cities.get('1012');
-    await cities.get('0000').catch(() => {});
-    expect(executions('cities')).toMatchObject([
-      { key: '0000', outcome: 'failed', error: 'no such code' },
-      { key: '1012', outcome: 'loaded', error: undefined },
-    ]);
-  });
-
   it('of an instance have the results of others, and no turn that was left to another one', async () => {
     const clock = new FakeClock();
     const backend = memoryBackend({ clock });
@@ -138,13 +124,6 @@ describe('the executions of a member', () => {
     await clock.advance(700);
     expect(value.inspect().runningSince).toBe(begun);
     expect(executions('rates')).toEqual([]);
-  });
-
-  it('are not changed by a fresh read', async () => {
-    const { group, executions } = made();
-    const value = group.value({ name: 'rates', load: () => 1 });
-    for (let reads = 0; reads < 100; reads++) expect(value.current).toBe(1);
-    expect(executions('rates')).toHaveLength(1);
   });
 });
 

@@ -26,19 +26,6 @@ describe('the option backend', () => {
     await group.close();
   });
 
-  it('lets one instance load, and the others take over its result', async () => {
-    const backend = memoryBackend();
-    let loads = 0;
-    const open = (): RefreshingValue<number> =>
-      new RefreshingValue({ name: 'rates', load: async () => ++loads, backend });
-    const [one, other] = [open(), open()];
-    expect(await one.get()).toBe(1);
-    await one.close();
-    expect(await other.get()).toBe(1);
-    await other.close();
-    expect(loads).toBe(1);
-  });
-
   it('as the option lock is a lock alone: no value is shared', () => {
     const backend = memoryBackend();
     const group = new RefreshGroup({ backend: memoryBackend() });

@@ -1,11 +1,7 @@
-import { Duration } from 'luxon';
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import {
   defaults,
-  fixedDelay,
-  isTicklessError,
   PeriodicExecutor,
   RefreshGroup,
   RefreshingCache,
@@ -182,19 +178,6 @@ describe('a wrong option', () => {
     }
   });
 
-  it('of a schedule is rejected when the schedule is made', () => {
-    for (const action of [
-      () => fixedDelay(-1),
-      () => dailyAt('25:00'),
-      () => dailyAt('05:00', { zone: 'Mars/Olympus' }),
-      () => cron('61 * * * *'),
-      () => cron('0 5 * * *', { zone: 'Mars/Olympus' }),
-    ]) {
-      const error = thrownBy(action);
-      expect(isTicklessError(error, 'OPTION') && error.message).toMatch(/must .*received/);
-    }
-  });
-
   it('is reported together with all the others', () => {
     const error = thrownBy(() => new RefreshingValue({ timeout: -1, coolDown: 0, random: 1 } as never));
     expect(optionsIn(error)).toEqual(['name', 'load', 'coolDown', 'timeout', 'random']);
@@ -214,19 +197,6 @@ describe('a right option', () => {
     value.current;
     const { nextExecuteTime, loadedAt } = value.inspect();
     expect(nextExecuteTime - (loadedAt as number)).toBe(600_000);
-  });
-
-  it.each([
-    [90_000],
-    [{ minutes: 1, seconds: 30, hours: undefined }],
-    [{ minutes: 1.5 }],
-    [{ toMillis: (): number => 90_000 }],
-    [Duration.fromObject({ minutes: 1, seconds: 30 })],
-  ])('that is a duration may have any of its forms: %j', (schedule) => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({ ...good, schedule: schedule as number, clock });
-    value.current;
-    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 90_000);
   });
 
   it.each([

@@ -21,48 +21,12 @@ const limit = (text: string, options?: HttpFreshnessOptions): number | undefined
 
 describe('httpFreshness: when it is due', () => {
   it.each<[string, Record<string, string>, number]>([
-    ['max-age', { 'cache-control': 'max-age=60' }, 60],
     ['max-age less Age', { 'cache-control': 'max-age=60', age: '20' }, 40],
-    ['the first of two Ages', { 'cache-control': 'max-age=60', age: '20, 50' }, 40],
     ['the same with a blank between', { 'cache-control': 'max-age=60', age: '20 , 50' }, 40],
-    ['an Age that is invalid is ignored', { 'cache-control': 'max-age=60', age: '-20' }, 60],
-    ['stale on arrival', { 'cache-control': 'max-age=60', age: '100' }, 1],
-    ['max-age before Expires', { 'cache-control': 'max-age=60', expires: httpDate(NOW + 9e6) }, 60],
-    ['s-maxage is for shared caches', { 'cache-control': 's-maxage=600, max-age=60' }, 60],
-    ['s-maxage alone: no information', { 'cache-control': 's-maxage=600' }, 300],
-    ['Expires less Date', { expires: httpDate(NOW + 90_000), date: httpDate(NOW - 10_000) }, 100],
-    ['whatever our clock shows', { expires: httpDate(90_000), date: httpDate(0) }, 90],
-    ['Expires without Date', { expires: httpDate(NOW + 90_000) }, 90],
-    ['Expires with a Date that is invalid', { expires: httpDate(NOW + 90_000), date: 'today' }, 90],
-    ['Expires less Age', { expires: httpDate(NOW + 90_000), date: httpDate(NOW), age: '30' }, 60],
-    ['Expires in the past', { expires: httpDate(NOW - 90_000), date: httpDate(NOW) }, 1],
-    ['Expires: 0', { expires: '0' }, 1],
     ['Expires: -1', { expires: '-1', 'last-modified': httpDate(0) }, 1],
-    [
-      'a tenth of the age of the data',
-      { 'last-modified': httpDate(NOW - 3_600_000), date: httpDate(NOW) },
-      360,
-    ],
-    [
-      'the same less Age',
-      { 'last-modified': httpDate(NOW - 3_600_000), date: httpDate(NOW), age: '60' },
-      300,
-    ],
-    ['no heuristics beside Expires', { expires: httpDate(NOW + 5000), 'last-modified': httpDate(0) }, 5],
-    ['modified just now: no information', { 'last-modified': httpDate(NOW), date: httpDate(NOW) }, 300],
-    ['modified in the future: no information', { 'last-modified': httpDate(NOW + 9e6) }, 300],
-    ['nothing', {}, 300],
     ['nothing about freshness', { 'cache-control': 'public' }, 300],
-    ['no-cache', { 'cache-control': 'max-age=60, no-cache' }, 1],
     ['no-cache for a field', { 'cache-control': 'max-age=60, no-cache="set-cookie"' }, 1],
-    ['no-store', { 'cache-control': 'max-age=60, no-store' }, 1],
-    ['max-age=0', { 'cache-control': 'max-age=0' }, 1],
-    ['invalid is stale: negative', { 'cache-control': 'max-age=-1' }, 1],
-    ['invalid is stale: fraction', { 'cache-control': 'max-age=1.5' }, 1],
     ['invalid is stale: empty', { 'cache-control': 'max-age' }, 1],
-    ['invalid is stale: blanks', { 'cache-control': 'max-age = 60' }, 1],
-    ['invalid is stale, Expires or not', { 'cache-control': 'max-age=x', expires: httpDate(NOW + 9e6) }, 1],
-    ['an overflow is 2³¹ seconds', { 'cache-control': 'max-age=99999999999999999999' }, 2 ** 31],
     ['more than 25 days', { 'cache-control': 'max-age=31536000' }, 31_536_000],
   ])('%s: %o', (_, headers, seconds) => {
     expect(delay(headers)).toBe(seconds);
@@ -70,21 +34,12 @@ describe('httpFreshness: when it is due', () => {
   });
 
   it.each<[string, string, string, number]>([
-    ['30 days ago', httpDate(NOW - 30 * DAY), httpDate(NOW), 86_400],
-    ['a year ago', httpDate(NOW - 365 * DAY), httpDate(NOW), 86_400],
-    ['ten days ago', httpDate(NOW - 10 * DAY), httpDate(NOW), 86_400],
-    ['five days ago', httpDate(NOW - 5 * DAY), httpDate(NOW), 43_200],
-    ['the epoch', 'Thu, 01 Jan 1970 00:00:00 GMT', httpDate(NOW), 300],
     ['the epoch of nix', 'Thu, 01 Jan 1970 00:00:01 GMT', httpDate(NOW), 300],
-    ['the first date of zip', 'Tue, 01 Jan 1980 00:00:00 GMT', httpDate(NOW), 300],
     ['that of zip in another zone', 'Mon, 31 Dec 1979 23:00:00 GMT', httpDate(NOW), 300],
     ['that of Gradle', 'Fri, 01 Feb 1980 00:00:00 GMT', httpDate(NOW), 300],
     ['that of npm', 'Sat, 26 Oct 1985 08:15:00 GMT', httpDate(NOW), 300],
     ['the zero of Go', 'Mon, 01 Jan 0001 00:00:00 GMT', httpDate(NOW), 300],
     ['a year of two digits', 'Thursday, 01-Jan-70 00:00:00 GMT', httpDate(NOW), 300],
-    ['after the Date of the response', httpDate(NOW - 3_600_000), httpDate(NOW - 7_200_000), 300],
-    ['no date', 'yesterday', httpDate(NOW), 300],
-    ['a number', '0', httpDate(NOW), 300],
   ])('guesses a day at most, from a Last-Modified that is one: %s', (_, modified, date, seconds) => {
     const headers = { 'last-modified': modified, date };
     expect(delay(headers)).toBe(seconds);
@@ -101,13 +56,6 @@ describe('httpFreshness: when it is due', () => {
     expect(delay({ 'cache-control': 'max-age=7200' }, { maxHeuristic: '1h' })).toBe(7200);
     for (const maxHeuristic of [0, -1, Number.NaN, 'soon', null])
       expect(() => httpFreshness({ maxHeuristic: maxHeuristic as never })).toThrow(/maxHeuristic/);
-  });
-
-  it('heeds s-maxage in a shared cache', () => {
-    const headers = { 'cache-control': 'max-age=60, s-maxage=600' };
-    expect(delay(headers, { shared: true })).toBe(600);
-    expect(delay({ 'cache-control': 's-maxage=x, max-age=60' }, { shared: true })).toBe(1);
-    expect(delay({ 'cache-control': 'max-age=60' }, { shared: true })).toBe(60);
   });
 
   it('stays within atLeast and atMost, with the fallback for a response without information', () => {

@@ -11,8 +11,6 @@ const CHANGED = 'Wed, 25 Nov 2026 10:00:00 GMT';
 const metaOf = (answer: Loaded<unknown> | Kept): Record<string, unknown> | undefined =>
   (answer as Loaded<unknown>).loadedOptions.meta as Record<string, unknown> | undefined;
 const isKept = (answer: Loaded<unknown> | Kept): boolean => 'options' in answer;
-const headersOf = (answer: Loaded<unknown> | Kept) =>
-  (isKept(answer) ? (answer as Kept).options : (answer as Loaded<unknown>).loadedOptions).headers as Headers;
 
 /** In place of a validator in the notes of a value, from a store that others may write. */
 const UNSENDABLE: readonly unknown[] = [
@@ -202,22 +200,6 @@ describe('a value', () => {
     expect(await member.refresh()).toBe(first);
     expect(member.inspect().counts).toMatchObject({ kept: 1 });
   });
-});
-
-it('headers for the schedule are those of the response, also of 304', async () => {
-  const origin = await startOrigin((request, response) => {
-    const isKnown = request.headers['if-none-match'] === '"1"';
-    response.writeHead(isKnown ? 304 : 200, { etag: '"1"', 'cache-control': `max-age=${isKnown ? 9 : 5}` });
-    response.end(isKnown ? undefined : '1');
-  });
-  const source = httpSource(origin.url);
-  const first = await source(contextOf());
-  const second = await source(contextOf(metaOf(first)));
-  expect(isKept(second)).toBe(true);
-  expect([first, second].map((answer) => headersOf(answer).get('Cache-Control'))).toEqual([
-    'max-age=5',
-    'max-age=9',
-  ]);
 });
 
 describe('a request', () => {

@@ -1,33 +1,18 @@
+import type { LockState } from '../../../src/cluster/lock-contract.ts';
+import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { LOCK } from '../../../src/records/names.ts';
+import type { Amend, Answer, Claim, Edit, Records, Row } from '../../../src/records/records.ts';
 import type { BackendSubject } from '../../support/lock-conformance/index.ts';
 import { lockOn } from '../../support/parts.ts';
-import {
-  type Ending,
-  type LeaseEnd,
-  type LeaseExtension,
-  type LockRow,
-  recordsOfLock,
-  type StepsOfLock,
-} from '../../support/records-of-steps.ts';
-import {
-  acquired,
-  type BackendRecord,
-  extended,
-  forceReleased,
-  type Instant,
-  isLive,
-  released,
-  rowOf,
-} from './lock-record.ts';
 
-type Acquire = Parameters<typeof acquired>;
-type Extend = Parameters<typeof extended>;
-type Release = Parameters<typeof released>;
-type ForceRelease = Parameters<typeof forceReleased>;
+type MaybeRecord = StoredRecord | undefined;
 
 /** A correct backend in memory; a fault replaces one of its methods. */
-class Backend implements StepsOfLock {
-  records: Map<string, BackendRecord> = new Map();
+class Backend implements Records {
+  readonly mostEdits: number = 500;
+  readonly sharesCommands: boolean = true;
+  readonly records: Map<string, StoredRecord> = new Map();
 
   now(): Instant {
     return { at: performance.now(), wall: Date.now() };
@@ -37,92 +22,69 @@ class Backend implements StepsOfLock {
     return name;
   }
 
-  acquired(...asked: Acquire): BackendRecord {
-    return acquired(...asked);
+  find(name: string): MaybeRecord {
+    return this.records.get(this.keyOf(name));
   }
 
-  extended(...asked: Extend): BackendRecord | undefined {
-    return extended(...asked);
+  put(name: string, record: MaybeRecord): void {
+    if (record !== undefined) this.records.set(this.keyOf(name), record);
   }
 
-  released(...asked: Release): BackendRecord | undefined {
-    return released(...asked);
+  edited(...asked: [MaybeRecord, Edit, Instant]): ReturnType<typeof edited<string>> {
+    return edited(...asked);
   }
 
-  forceReleased(...asked: ForceRelease): BackendRecord | undefined {
-    return forceReleased(...asked);
+  rowOf(record: StoredRecord, now: Instant): Row {
+    return rowOf(record, now, String);
   }
 
-  rowOf(name: string, record: BackendRecord, now: Instant): LockRow {
-    return rowOf(name, record, now);
+  /** The wall clock that an answer tells. */
+  told(wall: number, _: Row | undefined): number {
+    return wall;
   }
 
-  isListed(name: string, prefix: string): boolean {
+  isListed(name: string, prefix: string, _: StoredRecord, __: Instant): boolean {
     return name.startsWith(prefix);
   }
 
-  async acquire(request: Acquire[1]): Promise<LockRow> {
+  async answer(edit: Edit): Promise<Answer> {
     const now = this.now();
-    const record = this.acquired(this.records.get(this.keyOf(request.name)), request, now);
-    this.records.set(this.keyOf(request.name), record);
-    return this.rowOf(request.name, record, now);
+    const { next, isDone } = this.edited(this.find(edit.name), edit, now);
+    this.put(edit.name, next);
+    return { isDone, row: next && this.rowOf(next, now) };
   }
 
-  async extend(lease: Extend[1], leaseFor: number): Promise<boolean> {
-    const record = this.records.get(this.keyOf(lease.name));
-    return this.put(lease.name, this.extended(record, lease, leaseFor, this.now().at));
+  async answers(edits: readonly Edit[]): Promise<Answer[]> {
+    return Promise.all(edits.map((edit) => this.answer(edit)));
   }
 
-  async release(lease: Release[1], ending: Ending): Promise<boolean> {
-    const record = this.records.get(this.keyOf(lease.name));
-    return this.put(lease.name, this.released(record, lease, ending, this.now().at));
+  async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
+    const { wall } = this.now();
+    const answers = await this.answers(edits);
+    return { now: this.told(wall, answers[0]?.row), answers };
   }
 
-  async forceRelease(name: string, token: number): Promise<boolean> {
-    const record = this.records.get(this.keyOf(name));
-    return this.put(name, this.forceReleased(record, token, this.now().at));
+  async list(prefix: string, limit: number): ReturnType<Records['list']> {
+    const now = this.now();
+    const listed = [...this.records].filter(([name, record]) =>
+      this.isListed(name.slice(LOCK.length), prefix.slice(LOCK.length), record, now),
+    );
+    const rows = listed.sort().slice(0, limit);
+    return { now: now.wall, rows: rows.map(([name, record]) => [name, this.rowOf(record, now)]) };
   }
 
-  async acquireMany(requests: readonly Acquire[1][]): Promise<LockRow[]> {
-    return Promise.all(requests.map((request) => this.acquire(request)));
-  }
-
-  async releaseMany(ends: readonly LeaseEnd[]): Promise<boolean[]> {
-    return Promise.all(ends.map(({ lease, ending }) => this.release(lease, ending)));
-  }
-
-  async extendMany(extensions: readonly LeaseExtension[]): Promise<boolean[]> {
-    return Promise.all(extensions.map(({ lease, leaseFor }) => this.extend(lease, leaseFor)));
-  }
-
-  async find(name: string): Promise<LockRow | undefined> {
-    const record = this.records.get(this.keyOf(name));
-    return record && this.rowOf(name, record, this.now());
-  }
-
-  async list(prefix: string, limit: number): Promise<LockRow[]> {
-    const listed = [...this.records].filter(([name]) => this.isListed(name, prefix)).sort();
-    return listed.slice(0, limit).map(([name, record]) => this.rowOf(name, record, this.now()));
-  }
-
-  put(name: string, record: BackendRecord | undefined): boolean {
-    if (record === undefined) return false;
-    this.records.set(this.keyOf(name), record);
-    return true;
+  async editions(): Promise<[]> {
+    return [];
   }
 }
 
-/** Never answers. */
+/** Refuses or never answers. */
 class SilentBackend extends Backend {
-  override now(): never {
-    throw new Error('ECONNREFUSED');
+  override apply([edit]: readonly Edit[]): Promise<never> {
+    return edit?.op === 'read' ? new Promise(() => {}) : Promise.reject(new Error('ECONNREFUSED'));
   }
 
-  override async find(): Promise<never> {
-    return new Promise(() => {});
-  }
-
-  override async list(): Promise<never> {
+  override list(): Promise<never> {
     return new Promise(() => {});
   }
 }
@@ -144,20 +106,6 @@ function fault(name: string, parts: Parts): LockFault {
   return { fault: name, backend: () => Object.assign(new Backend(), parts) };
 }
 
-const onAcquire = (name: string, step: (...args: Acquire) => BackendRecord): LockFault =>
-  fault(name, { acquired: step });
-
-const onExtend = (name: string, step: (...args: Extend) => BackendRecord | undefined): LockFault =>
-  fault(name, { extended: step });
-
-const onRelease = (name: string, step: (...args: Release) => BackendRecord | undefined): LockFault =>
-  fault(name, { released: step });
-
-const onForceRelease = (
-  name: string,
-  step: (...args: ForceRelease) => BackendRecord | undefined,
-): LockFault => fault(name, { forceReleased: step });
-
 function outside(name: string, change: (lock: Lock) => Partial<Lock>): LockFault {
   return { fault: name, backend: () => new Backend(), change };
 }
@@ -166,39 +114,130 @@ function gone(name: string, unreachable: Partial<Lock>): LockFault {
   return { fault: name, backend: () => new Backend(), unreachable };
 }
 
-function shown(name: string, change: (row: LockRow, record: BackendRecord) => Partial<LockRow>): LockFault {
-  return fault(name, {
-    rowOf: (key: string, record: BackendRecord, now: Instant): LockRow => {
-      const row = rowOf(key, record, now);
-      return { ...row, ...change(row, record) };
-    },
-  });
+/** The edits of the steps of a lock. */
+interface Steps {
+  readonly acquire: Claim;
+  readonly extend: Amend;
+  readonly release: Amend;
+  readonly forceRelease: Amend;
+  readonly inspect: Edit;
 }
 
+function stepOf(edit: Edit): keyof Steps {
+  if (edit.op === 'claim') return 'acquire';
+  if (edit.op !== 'amend') return 'inspect';
+  if (edit.id === undefined) return 'forceRelease';
+  return edit.phase === undefined ? 'extend' : 'release';
+}
+
+/** Replaces what a step makes of a record. `undefined`: nothing, and it is not done. */
+function on<S extends keyof Steps>(
+  step: S,
+): (name: string, next: (record: MaybeRecord, edit: Steps[S], now: Instant) => MaybeRecord) => LockFault {
+  return (name, next) =>
+    fault(name, {
+      edited(record: MaybeRecord, edit: Edit, now: Instant) {
+        if (stepOf(edit) !== step) return edited(record, edit, now);
+        const made = next(record, edit as Steps[S], now);
+        return { next: made ?? record, isDone: made !== undefined };
+      },
+    });
+}
+
+const onAcquire = on('acquire');
+const onExtend = on('extend');
+const onRelease = on('release');
+const onForceRelease = on('forceRelease');
+
+/** The record after an acquire; the same object if the acquire changed nothing. */
+function claimed(record: MaybeRecord, edit: Claim, now: Instant): StoredRecord {
+  return edited(record, edit, now).next as StoredRecord;
+}
+
+/** The record after an amendment. `undefined`: it is not done. */
+function amended(record: MaybeRecord, edit: Amend, now: Instant): MaybeRecord {
+  const { next, isDone } = edited(record, edit, now);
+  return isDone ? next : undefined;
+}
+
+/** Changes the record of each new lease. */
 function acquiring(
   name: string,
-  change: (fresh: BackendRecord, ...asked: Acquire) => Partial<BackendRecord>,
+  change: (fresh: StoredRecord, ...asked: [MaybeRecord, Claim, Instant]) => Partial<StoredRecord>,
 ): LockFault {
+  return onAcquire(name, (...asked) => {
+    const next = claimed(...asked);
+    return next === asked[0] ? next : { ...next, ...change(next, ...asked) };
+  });
+}
+
+/** Changes the record of a name that is not free, when it is acquired. */
+function refusing(
+  name: string,
+  change: (record: StoredRecord, edit: Claim, now: Instant) => Partial<StoredRecord>,
+): LockFault {
+  return onAcquire(name, (record, edit, now) => {
+    const next = claimed(record, edit, now);
+    return next === record ? { ...next, ...change(next, edit, now) } : next;
+  });
+}
+
+/** Changes the amendment that a step asks for. */
+function asking(
+  step: typeof onExtend,
+  name: string,
+  change: (edit: Amend, record: StoredRecord) => Partial<Amend>,
+): LockFault {
+  return step(
+    name,
+    (record, edit, now) => record && amended(record, { ...edit, ...change(edit, record) }, now),
+  );
+}
+
+/** Changes the record that an amendment leaves. */
+function leaving(
+  step: typeof onExtend,
+  name: string,
+  change: (next: StoredRecord, record: StoredRecord, edit: Amend, now: Instant) => MaybeRecord,
+): LockFault {
+  return step(name, (record, edit, now) => {
+    const next = amended(record, edit, now);
+    return next && record && change(next, record, edit, now);
+  });
+}
+
+function shown(name: string, change: (row: Row) => Partial<Row>): LockFault {
   return fault(name, {
-    acquired: (...asked: Acquire): BackendRecord => {
-      const record = acquired(...asked);
-      return record === asked[0] ? record : { ...record, ...change(record, ...asked) };
+    rowOf(record: StoredRecord, now: Instant) {
+      const row = rowOf(record, now, String);
+      return { ...row, ...change(row) };
     },
   });
 }
 
-function acquiringMany(
+/** Replaces the answers to several edits of one step. */
+function several<S extends keyof Steps>(
+  step: S,
   name: string,
-  step: (
-    acquire: (requests: readonly Acquire[1][]) => Promise<LockRow[]>,
-    requests: readonly Acquire[1][],
-  ) => Promise<LockRow[]>,
+  answers: (backend: Backend, edits: readonly Steps[S][]) => Promise<Answer[]>,
 ): LockFault {
   return fault(name, {
-    acquireMany(this: Backend, requests: readonly Acquire[1][]) {
-      return step((some) => Promise.all(some.map((one) => this.acquire(one))), requests);
+    async answers(this: Backend, edits: readonly Edit[]) {
+      const isOfStep = edits.length > 1 && edits.every((edit) => stepOf(edit) === step);
+      return isOfStep
+        ? answers(this, edits as readonly Steps[S][])
+        : Backend.prototype.answers.call(this, edits);
     },
   });
+}
+
+/** Changes several edits of one step. */
+function askingSeveral<S extends keyof Steps>(
+  step: S,
+  name: string,
+  change: (edits: readonly Steps[S][]) => readonly Steps[S][],
+): LockFault {
+  return several(step, name, (backend, edits) => Backend.prototype.answers.call(backend, change(edits)));
 }
 
 /** The lock with some of its methods changed. */
@@ -211,24 +250,22 @@ function partly(whole: Lock, changed: Partial<Lock> = {}): Lock {
   });
 }
 
+const KIND = { longestName: 200, options: [] };
+const HUGE = 2 ** 53 - 2;
+
 /** The subject of the suite: one backend with the fault. */
 export function faultyLock({ backend, change, unreachable }: LockFault): BackendSubject {
   const shared = backend();
-  const lock = lockOn(recordsOfLock(shared), {}, { longestName: 200, options: [] });
-  const silent = lockOn(
-    recordsOfLock(new SilentBackend()),
-    { timeout: 20 },
-    { longestName: 200, options: [] },
-  );
+  const lock = lockOn(shared, {}, KIND);
+  const silent = lockOn(new SilentBackend(), { timeout: 20 }, KIND);
+  const damage = { token: { token: HUGE }, state: { phase: 'abc' as never } };
   return {
     lock: () => partly(lock, change?.(lock)),
-    forget: (name) => void shared.records.delete(name),
+    forget: (name) => void shared.records.delete(LOCK + name),
     damage(name, field) {
-      const record = shared.records.get(name) as BackendRecord;
-      shared.records.set(name, {
-        ...record,
-        [field]: field === 'state' ? 'abc' : 2 ** 53 - 2,
-      } as BackendRecord);
+      const record = shared.records.get(LOCK + name) as StoredRecord;
+      const changed = field === 'token' || field === 'state' ? damage[field] : { until: HUGE };
+      shared.records.set(LOCK + name, { ...record, ...changed });
     },
     unreachable: () => partly(silent, unreachable),
   };
@@ -236,272 +273,221 @@ export function faultyLock({ backend, change, unreachable }: LockFault): Backend
 
 export const CORRECT: LockFault = fault('none', {});
 
-const isOwn = (record: BackendRecord | undefined, lease: { token: number; requestId: string }): boolean =>
-  record?.token === lease.token && record.requestId === lease.requestId;
+const HOUR = 3_600_000;
+const ENDS: readonly LockState[] = ['done', 'failed', 'abandoned', 'released'];
+
+/** A text for people, with some of it changed. */
+function changed(text: string | undefined, change: object): string {
+  return JSON.stringify({ ...JSON.parse(text || '{}'), ...change });
+}
+
+const holderOf = ({ text }: { text: string }): { owner: string; host: string } => JSON.parse(text);
+const endOf = ({ note }: { note?: string | undefined }): { state?: LockState; error?: string } =>
+  JSON.parse(note || '{}');
+
+const isRunning = ({ phase }: { phase: string }): boolean => phase !== 'held';
+const isOwn = (record: MaybeRecord, { token, id }: Amend): boolean =>
+  record?.token === token && record.id === id;
+const isLive = (record: StoredRecord, now: Instant): boolean =>
+  isRunning(record) && rowOf(record, now, String).left > 0;
+
+/** Its lease is over. */
+function expired(record: MaybeRecord): MaybeRecord {
+  return record && isRunning(record) ? { ...record, until: 0 } : record;
+}
+
+/** Forgets a name after a while. */
+function forget(backend: Backend, name: string, delayMs: number, isStill = () => true): void {
+  setTimeout(() => isStill() && backend.records.delete(backend.keyOf(name)), delayMs);
+}
 
 export const LOCK_FAULTS: readonly LockFault[] = [
   // the lease
-  acquiring('a lease that lasts for hours', () => ({ leaseUntil: 1e12 })),
-  acquiring('a lease of half the time', (fresh, _, { leaseFor }) => ({
-    leaseUntil: fresh.leaseUntil - leaseFor / 2,
-  })),
-  onAcquire('no exclusion: every acquire succeeds', (record, request, now) =>
-    acquired(record && { ...record, leaseUntil: 0 }, request, now),
+  acquiring('a lease that lasts for hours', (_, __, ___, { at }) => ({ until: at + 10 * HOUR })),
+  acquiring('a lease of half the time', ({ until }, _, { forMs }) => ({ until: until - forMs / 2 })),
+  onAcquire('no exclusion: every acquire succeeds', (record, edit, now) =>
+    claimed(expired(record), edit, now),
   ),
-  onAcquire('an acquire extends the lease of the holder', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record && isLive(record, now.at)
-      ? { ...record, leaseUntil: now.at + request.leaseFor }
-      : next;
-  }),
-  onAcquire('an acquire extends the hold', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record && next.notBefore > now.at
-      ? { ...record, notBefore: next.notBefore + 1000 }
-      : next;
-  }),
-  onAcquire('the same owner acquires again', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record && next.owner === request.owner ? { ...next, requestId: request.requestId } : next;
-  }),
-  onAcquire('the same host acquires again', (record, request, now) => {
-    const next = acquired(record, request, now);
-    const isSameHost = next === record && next.host === request.host;
-    return isSameHost ? { ...next, owner: request.owner, requestId: request.requestId } : next;
-  }),
-  onAcquire('a repeated request counts as a new one', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record ? { ...next, requestId: 'x' } : next;
-  }),
-  onAcquire('a repeated request gets another token', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record && next.requestId === request.requestId
-      ? { ...next, token: next.token + 1 }
-      : next;
-  }),
-  onAcquire('a repeated request revives its expired lease', (record, request, now) => {
-    const isAgain = record?.state === 'running' && record.requestId === request.requestId;
-    return isAgain ? { ...record, leaseUntil: now.at + request.leaseFor } : acquired(record, request, now);
-  }),
-  onAcquire('a repeated request starts its done round again', (record, request, now) => {
-    const isAgain = record?.requestId === request.requestId;
-    return isAgain && record.state !== 'running'
-      ? acquired(undefined, request, now)
-      : acquired(record, request, now);
-  }),
-  onAcquire('force ignores a live lease', (record, request, now) =>
-    acquired(request.force ? record && { ...record, leaseUntil: 0 } : record, request, now),
+  refusing('an acquire extends the lease of the holder', (record, { forMs }, { at }) =>
+    isRunning(record) ? { until: at + forMs } : {},
   ),
-  onAcquire('force ignores nothing', (record, request, now) =>
-    acquired(record, { ...request, force: false }, now),
+  refusing('an acquire extends the hold', (record) =>
+    isRunning(record) ? {} : { until: record.until + 1000 },
   ),
-  onAcquire('force ignores only done', (record, request, now) =>
-    acquired(record, { ...request, force: request.force && record?.state === 'done' }, now),
+  refusing('the same owner acquires again', (record, edit) =>
+    holderOf(record).owner === holderOf(edit).owner ? { id: edit.id } : {},
   ),
-  onAcquire('an expired lease is never taken over', (record, request, now) =>
-    record?.state === 'running' ? record : acquired(record, request, now),
+  refusing('the same host acquires again', (record, edit) =>
+    holderOf(record).host === holderOf(edit).host ? { id: edit.id, text: edit.text } : {},
+  ),
+  refusing('a repeated request counts as a new one', () => ({ id: 'x' })),
+  refusing('a repeated request gets another token', (record, { id }) =>
+    record.id === id ? { token: record.token + 1 } : {},
+  ),
+  onAcquire('a repeated request revives its expired lease', (record, edit, now) =>
+    record?.id === edit.id && isRunning(record)
+      ? { ...record, until: now.at + edit.forMs }
+      : claimed(record, edit, now),
+  ),
+  onAcquire('a repeated request starts its done round again', (record, edit, now) =>
+    claimed(record?.id === edit.id && !isRunning(record) ? undefined : record, edit, now),
+  ),
+  onAcquire('force ignores a live lease', (record, edit, now) =>
+    claimed(edit.force ? expired(record) : record, edit, now),
+  ),
+  onAcquire('force ignores nothing', (record, edit, now) => claimed(record, { ...edit, force: false }, now)),
+  onAcquire('force ignores only done', (record, edit, now) => {
+    const force = edit.force && record !== undefined && endOf(record).state === 'done';
+    return claimed(record, { ...edit, force }, now);
+  }),
+  onAcquire('an expired lease is never taken over', (record, edit, now) =>
+    record && isRunning(record) ? record : claimed(record, edit, now),
   ),
   fault('the record disappears with the lease', {
-    async find(this: Backend, name: string) {
-      const record = this.records.get(name);
-      return record && isLive(record, this.now().at) ? this.rowOf(name, record, this.now()) : undefined;
+    edited(record: MaybeRecord, edit: Edit, now: Instant) {
+      const isGone = edit.op === 'read' && record !== undefined && !isLive(record, now);
+      return isGone ? { next: undefined, isDone: false } : edited(record, edit, now);
     },
   }),
-  fault('contention is an error', {
-    async acquire(this: Backend, request: Acquire[1]) {
-      const now = this.now();
-      const record = this.acquired(this.records.get(request.name), request, now);
-      if (record.requestId !== request.requestId) throw new Error('held');
-      this.put(request.name, record);
-      return this.rowOf(request.name, record, now);
-    },
+  onAcquire('contention is an error', (record, edit, now) => {
+    const next = claimed(record, edit, now);
+    if (next.id !== edit.id) throw new Error('held');
+    return next;
   }),
   fault('two steps instead of one: the record is read, then written', {
-    async acquire(this: Backend, request: Acquire[1]) {
+    async answer(this: Backend, edit: Edit) {
+      if (edit.op !== 'claim') return Backend.prototype.answer.call(this, edit);
       const now = this.now();
-      const record = this.acquired(this.records.get(request.name), request, now);
+      const next = claimed(this.find(edit.name), edit, now);
       await new Promise((resolve) => setTimeout(resolve, 2));
-      this.put(request.name, record);
-      return this.rowOf(request.name, record, now);
+      this.put(edit.name, next);
+      return { isDone: true, row: this.rowOf(next, now) };
     },
   }),
 
   // tokens
   acquiring('the token counts from one', (_, record) => ({ token: (record?.token ?? 0) + 1 })),
-  acquiring('the token is the clock in milliseconds', (_, __, ___, now) => ({ token: Math.floor(now.wall) })),
-  acquiring('the token is a fraction', (fresh) => ({ token: fresh.token + 0.5 })),
-  acquiring('the token is not safe', (fresh) => ({ token: fresh.token * 1e6 })),
-  acquiring('a takeover keeps the token', (fresh, record) =>
-    fresh.tookOver && record ? { token: record.token } : {},
+  acquiring('the token is the clock in milliseconds', (_, __, ___, { wall }) => ({
+    token: Math.floor(wall),
+  })),
+  acquiring('the token is a fraction', ({ token }) => ({ token: token + 0.5 })),
+  acquiring('the token is not safe', ({ token }) => ({ token: token * 1e6 })),
+  acquiring('a takeover keeps the token', ({ phase }, record) =>
+    phase === 'seized' && record ? { token: record.token } : {},
   ),
   acquiring('a forced acquire keeps the token', (_, record, { force }) =>
     force && record ? { token: record.token } : {},
   ),
-  ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
-    acquiring(`the token goes back after ${state}`, (fresh, record) =>
-      record?.state === state ? { token: record.token - 1 } : fresh,
+  ...ENDS.map((state) =>
+    acquiring(`the token goes back after ${state}`, (_, record) =>
+      record && endOf(record).state === state ? { token: record.token - 1 } : {},
     ),
   ),
 
   // takeovers
-  acquiring('tookOver is true after the first acquire', (_, record) => ({ tookOver: record !== undefined })),
-  acquiring('tookOver is never true', () => ({ tookOver: false })),
-  ...(['done', 'failed', 'abandoned', 'released'] as const).map((state) =>
-    acquiring(`tookOver is true after ${state}`, (fresh, record) => ({
-      tookOver: fresh.tookOver || record?.state === state,
-    })),
+  acquiring('tookOver is true after the first acquire', (_, record) => (record ? { phase: 'seized' } : {})),
+  acquiring('tookOver is never true', () => ({ phase: 'leased' })),
+  ...ENDS.map((state) =>
+    acquiring(`tookOver is true after ${state}`, (_, record) =>
+      record && endOf(record).state === state ? { phase: 'seized' } : {},
+    ),
   ),
-  acquiring('the error of the last round stays', (_, record) => ({ lastError: record?.lastError ?? null })),
+  acquiring('the error of the last round stays', (_, record) => ({ note: record?.note ?? '' })),
 
   // extend
-  onExtend(
-    'extend by name only',
-    (record, _, leaseFor, at) => record && { ...record, leaseUntil: at + leaseFor },
+  onExtend('extend by name only', (record, { forMs }, { at }) => record && { ...record, until: at + forMs }),
+  asking(onExtend, 'extend ignores the token', (_, { token }) => ({ token })),
+  asking(onExtend, 'extend ignores the request', (_, { id }) => ({ id })),
+  onExtend('extend of an expired lease', (record, edit, { at }) =>
+    record && isOwn(record, edit) && isRunning(record) ? { ...record, until: at + edit.forMs } : undefined,
   ),
-  onExtend(
-    'extend ignores the token',
-    (record, lease, leaseFor, at) =>
-      record && extended(record, { ...lease, token: record.token }, leaseFor, at),
-  ),
-  onExtend(
-    'extend ignores the request',
-    (record, lease, leaseFor, at) =>
-      record && extended(record, { ...lease, requestId: record.requestId }, leaseFor, at),
-  ),
-  onExtend('extend of an expired lease', (record, lease, leaseFor, at) =>
-    isOwn(record, lease) && record?.state === 'running'
-      ? { ...record, leaseUntil: at + leaseFor }
+  onExtend('extend of a released lease', (record, edit, now) =>
+    record && isOwn(record, edit) && (isLive(record, now) || !isRunning(record))
+      ? { ...record, phase: 'leased', until: now.at + edit.forMs }
       : undefined,
   ),
-  onExtend('extend of a released lease', (record, lease, leaseFor, at) =>
-    isOwn(record, lease) && record && (isLive(record, at) || record.state !== 'running')
-      ? { ...record, state: 'running', leaseUntil: at + leaseFor }
-      : undefined,
-  ),
-  onExtend('extend adds to the lease', (record, lease, leaseFor, at) => {
-    const next = extended(record, lease, leaseFor, at);
-    return next && record && { ...next, leaseUntil: record.leaseUntil + leaseFor };
-  }),
-  onExtend('extend never shortens', (record, lease, leaseFor, at) => {
-    const next = extended(record, lease, leaseFor, at);
-    return next && record && { ...next, leaseUntil: Math.max(next.leaseUntil, record.leaseUntil) };
-  }),
-  onExtend(
-    'extend does nothing',
-    (record, lease, leaseFor, at) => extended(record, lease, leaseFor, at) && record,
-  ),
-  onExtend('extend resets acquiredAt', (record, lease, leaseFor, at) => {
-    const next = extended(record, lease, leaseFor, at);
-    return next && { ...next, acquiredAt: at };
-  }),
+  leaving(onExtend, 'extend adds to the lease', (next, { until }, { forMs }) => ({
+    ...next,
+    until: until + forMs,
+  })),
+  leaving(onExtend, 'extend never shortens', (next, { until }) => ({
+    ...next,
+    until: Math.max(next.until, until),
+  })),
+  leaving(onExtend, 'extend does nothing', (_, record) => record),
+  leaving(onExtend, 'extend resets acquiredAt', (next, _, __, { at }) => ({ ...next, at })),
 
   // release
   onRelease(
     'release by name only',
-    (record, _, ending, at) =>
-      record && {
-        ...record,
-        state: ending.state,
-        leaseUntil: at,
-        notBefore: at + ending.holdFor,
-        finishedAt: at,
-      },
+    (record, { note = '', forMs }, { at }) =>
+      record && { ...record, phase: 'held', note, until: at + forMs, changedAt: at },
   ),
-  onRelease(
-    'release ignores the request',
-    (record, lease, ending, at) =>
-      record && released(record, { ...lease, requestId: record.requestId }, ending, at),
-  ),
-  onRelease(
-    'release ignores the token',
-    (record, lease, ending, at) => record && released(record, { ...lease, token: record.token }, ending, at),
-  ),
-  onRelease('release of an expired lease', (record, lease, ending, at) =>
-    isOwn(record, lease) && record?.state === 'running'
-      ? released({ ...record, leaseUntil: at + 1 }, lease, ending, at)
-      : released(record, lease, ending, at),
-  ),
-  onRelease('release forgets the confirmation', (record, lease, ending, at) =>
-    released(record, lease, { ...ending, confirms: undefined }, at),
-  ),
-  onRelease('release forgets the hold', (record, lease, ending, at) =>
-    released(record, lease, { ...ending, holdFor: 0 }, at),
-  ),
-  onRelease('a failure is held for an hour', (record, lease, ending, at) =>
-    released(record, lease, ending.state === 'failed' ? { ...ending, holdFor: 3_600_000 } : ending, at),
-  ),
-  onRelease('a failure is held like a success', (record, lease, ending, at) =>
-    released(record, lease, ending.state === 'failed' ? { ...ending, state: 'done' } : ending, at),
-  ),
-  onRelease('an abandoned round is held', (record, lease, ending, at) =>
-    released(record, lease, ending.state === 'abandoned' ? { ...ending, holdFor: 3_600_000 } : ending, at),
-  ),
-  onRelease(
-    'release does nothing',
-    (record, lease, ending, at) => released(record, lease, ending, at) && record,
-  ),
-  onRelease('the hold counts from the end of the lease', (record, lease, ending, at) => {
-    const next = released(record, lease, ending, at);
-    return next && record && next !== record
-      ? { ...next, notBefore: record.leaseUntil + ending.holdFor }
-      : next;
+  asking(onRelease, 'release ignores the request', (_, { id }) => ({ id })),
+  asking(onRelease, 'release ignores the token', (_, { token }) => ({ token })),
+  onRelease('release of an expired lease', (record, edit, now) => {
+    const isRevived = record && isOwn(record, edit) && isRunning(record);
+    return amended(isRevived ? { ...record, until: now.at + 1 } : record, edit, now);
   }),
-  onRelease('the hold is half as long', (record, lease, ending, at) =>
-    released(record, lease, { ...ending, holdFor: ending.holdFor / 2 }, at),
+  asking(onRelease, 'release forgets the confirmation', ({ note }) => ({
+    note: changed(note, { confirms: undefined }),
+  })),
+  asking(onRelease, 'release forgets the hold', () => ({ forMs: 0 })),
+  asking(onRelease, 'a failure is held for an hour', (edit) =>
+    endOf(edit).state === 'failed' ? { forMs: HOUR } : {},
   ),
+  asking(onRelease, 'a failure is held like a success', (edit) =>
+    endOf(edit).state === 'failed' ? { note: changed(edit.note, { state: 'done' }) } : {},
+  ),
+  asking(onRelease, 'an abandoned round is held', (edit) =>
+    endOf(edit).state === 'abandoned' ? { forMs: HOUR } : {},
+  ),
+  leaving(onRelease, 'release does nothing', (_, record) => record),
+  leaving(onRelease, 'the hold counts from the end of the lease', (next, record, { forMs }) =>
+    next === record ? next : { ...next, until: record.until + forMs },
+  ),
+  asking(onRelease, 'the hold is half as long', ({ forMs }) => ({ forMs: forMs / 2 })),
   fault('keepFor counts from the release', {
-    async release(this: Backend, lease: Release[1], ending: Ending) {
-      const { keepFor } = ending;
-      if (keepFor !== undefined) {
-        setTimeout(() => {
-          if (this.records.get(lease.name)?.token === lease.token) this.records.delete(lease.name);
-        }, keepFor);
-      }
-      return Backend.prototype.release.call(this, lease, ending);
+    answer(this: Backend, edit: Edit) {
+      const { name, token, keepMs } = edit as Amend;
+      if (stepOf(edit) === 'release' && keepMs !== undefined)
+        forget(this, name, keepMs, () => this.find(name)?.token === token);
+      return Backend.prototype.answer.call(this, edit);
     },
   }),
   fault('keepFor holds for later leases too', {
-    async acquire(this: Backend, request: Acquire[1]) {
-      const { keepFor } = this.records.get(request.name) ?? {};
-      if (keepFor !== undefined) setTimeout(() => this.records.delete(request.name), 1);
-      return Backend.prototype.acquire.call(this, request);
+    answer(this: Backend, edit: Edit) {
+      if (edit.op === 'claim' && this.find(edit.name)?.keepMs !== undefined) forget(this, edit.name, 1);
+      return Backend.prototype.answer.call(this, edit);
     },
   }),
-  onRelease('a second release is refused', (record, lease, ending, at) => {
-    const next = released(record, lease, ending, at);
-    return next === record ? undefined : next;
-  }),
-  onRelease('a second release restarts the hold', (record, lease, ending, at) => {
-    const next = released(record, lease, ending, at);
-    return next && { ...next, notBefore: at + ending.holdFor };
-  }),
-  onRelease('a second release may change the outcome', (record, lease, ending, at) =>
-    record && isOwn(record, lease) && record.state !== 'running'
-      ? { ...record, state: ending.state, notBefore: at + ending.holdFor }
-      : released(record, lease, ending, at),
+  leaving(onRelease, 'a second release is refused', (next, record) => (next === record ? undefined : next)),
+  leaving(onRelease, 'a second release restarts the hold', (next, _, { forMs }, { at }) => ({
+    ...next,
+    until: at + forMs,
+  })),
+  onRelease('a second release may change the outcome', (record, edit, now) =>
+    record && isOwn(record, edit) && !isRunning(record)
+      ? { ...record, note: edit.note as string, until: now.at + edit.forMs }
+      : amended(record, edit, now),
   ),
-  onRelease('the error is lost', (record, lease, ending, at) =>
-    released(record, lease, { ...ending, error: undefined }, at),
-  ),
-  onRelease('the error is cut', (record, lease, ending, at) =>
-    released(record, lease, { ...ending, error: ending.error?.slice(0, 255) }, at),
-  ),
+  asking(onRelease, 'the error is lost', ({ note }) => ({ note: changed(note, { error: undefined }) })),
+  asking(onRelease, 'the error is cut', (edit) => ({
+    note: changed(edit.note, { error: endOf(edit).error?.slice(0, 255) }),
+  })),
 
   // operators
-  onForceRelease('any token releases', (record, _, at) => record && forceReleased(record, record.token, at)),
-  onForceRelease('forceRelease does nothing', (record, token) =>
-    record?.token === token ? record : undefined,
+  asking(onForceRelease, 'any token releases', (_, { token }) => ({ token })),
+  leaving(onForceRelease, 'forceRelease does nothing', (_, record) => record),
+  leaving(onForceRelease, 'forceRelease leaves the hold', (next, record) =>
+    isRunning(record) ? next : { ...next, until: record.until },
   ),
-  onForceRelease('forceRelease leaves the hold', (record, token, at) => {
-    const next = forceReleased(record, token, at);
-    return next && record && { ...next, notBefore: record.notBefore };
-  }),
   fault('forceRelease creates a record', {
-    async forceRelease(this: Backend, name: string, token: number) {
-      if (this.records.has(name))
-        return this.put(name, forceReleased(this.records.get(name), token, this.now().at));
-      await this.acquire({ name, owner: 'x', requestId: 'x', leaseFor: 1, host: 'x', force: false });
-      return false;
+    edited(record: MaybeRecord, edit: Edit, now: Instant) {
+      const { name } = edit;
+      if (record !== undefined || stepOf(edit) !== 'forceRelease') return edited(record, edit, now);
+      const claim = { op: 'claim', name, id: 'x', text: '{}', forMs: 1, force: false } as const;
+      return { next: claimed(undefined, claim, now), isDone: false };
     },
   }),
   fault('the prefix is a LIKE pattern', {
@@ -518,15 +504,12 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   }),
   fault('the prefix is a substring', { isListed: (name: string, prefix: string) => name.includes(prefix) }),
   fault('only live leases are listed', {
-    async list(this: Backend, prefix: string, limit: number) {
-      const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
-      return rows.filter(({ name, leaseLeft }) => name.startsWith(prefix) && leaseLeft > 0).slice(0, limit);
-    },
+    isListed: (name: string, prefix: string, record: StoredRecord, now: Instant) =>
+      name.startsWith(prefix) && isLive(record, now),
   }),
   fault('the limit is ignored', {
-    async list(this: Backend, prefix: string) {
-      const rows = [...this.records].map(([name, record]) => this.rowOf(name, record, this.now()));
-      return rows.filter(({ name }) => name.startsWith(prefix));
+    list(this: Backend, prefix: string) {
+      return Backend.prototype.list.call(this, prefix, Infinity);
     },
   }),
   outside('the list is not sorted', (lock) => ({
@@ -542,35 +525,30 @@ export const LOCK_FAULTS: readonly LockFault[] = [
   gone('an unreachable backend has an empty list', { list: async () => [] }),
 
   // shown values
-  shown('the answer has another owner', () => ({ owner: 'nobody' })),
-  shown('the answer has another host', () => ({ host: 'nowhere' })),
-  shown('the remaining time never shrinks', (row) => ({ leaseLeft: row.leaseLeft > 0 ? 60_000 : 0 })),
-  shown('the hold never shrinks', (row) => ({ holdLeft: row.holdLeft > 0 ? 60_000 : 0 })),
-  shown('seconds instead of milliseconds', (row) => ({
-    leaseLeft: row.leaseLeft / 1000,
-    holdLeft: row.holdLeft / 1000,
+  shown('the answer has another owner', ({ text }) => ({ text: changed(text, { owner: 'nobody' }) })),
+  shown('the answer has another host', ({ text }) => ({ text: changed(text, { host: 'nowhere' }) })),
+  shown('the remaining time never shrinks', (row) =>
+    isRunning(row) && row.left > 0 ? { left: 60_000 } : {},
+  ),
+  shown('the hold never shrinks', (row) => (!isRunning(row) && row.left > 0 ? { left: 60_000 } : {})),
+  shown('seconds instead of milliseconds', ({ left }) => ({ left: left / 1000 })),
+  fault('now in seconds', { told: (wall: number) => wall / 1000 }),
+  fault('now is another clock for held', {
+    told: (wall: number, row: Row | undefined) => (row && row.age > 0 ? wall + HOUR : wall),
+  }),
+  shown('finishedAgo is an instant', () => ({ changedAgo: 1e12 })),
+  shown('acquiredAgo is an instant', () => ({ age: 1e12 })),
+  shown('acquiredAgo is always 0', () => ({ age: 0 })),
+  shown('finishedAgo is always 0', () => ({ changedAgo: 0 })),
+  shown('an empty error instead of none', (row) => ({
+    note: changed(row.note, { error: endOf(row).error ?? '' }),
   })),
-  shown('now in seconds', ({ now }) => ({ now: now / 1000 })),
-  shown('now is another clock for held', ({ now, acquiredAgo }) => ({
-    now: acquiredAgo > 0 ? now + 3_600_000 : now,
-  })),
-  shown('finishedAgo is missing', () => ({ finishedAgo: undefined })),
-  shown('finishedAgo is an instant', (_, { finishedAt }) => ({
-    finishedAgo: finishedAt === null ? undefined : 1e12,
-  })),
-  shown('acquiredAgo is an instant', () => ({ acquiredAgo: 1e12 })),
-  shown('acquiredAgo is always 0', () => ({ acquiredAgo: 0 })),
-  shown('finishedAgo is always 0', ({ finishedAgo }) => ({
-    finishedAgo: finishedAgo === undefined ? undefined : 0,
-  })),
-  shown('an empty error instead of none', ({ lastError }) => ({ lastError: lastError ?? '' })),
 
   // damaged records
-  shown('damage is not reported', () => ({ lastError: undefined })),
-  onAcquire('an edited token is exceeded', (record, request, now) => {
-    const next = acquired(record, request, now);
-    return next === record ? next : { ...next, token: Math.max(next.token, (record?.token ?? 0) + 1) };
-  }),
+  shown('damage is not reported', () => ({ replaced: undefined })),
+  acquiring('an edited token is exceeded', ({ token }, record) => ({
+    token: Math.max(token, (record?.token ?? 0) + 1),
+  })),
 
   // names
   fault('one lock for all names', { keyOf: () => 'all' }),
@@ -590,85 +568,60 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     acquire: (request) => lock.acquire({ ...request, name: request.name || 'empty' }),
   })),
   outside('any lease is accepted', (lock) => ({
-    acquire: (request) => lock.acquire({ ...request, leaseFor: Number(request.leaseFor) > 0 ? 1000 : 1000 }),
+    acquire: (request) => lock.acquire({ ...request, leaseFor: 1000 }),
   })),
   outside('any host is accepted', (lock) => ({
     acquire: (request) => lock.acquire({ ...request, host: 'host' }),
   })),
-  fault('long leases end early', {
-    acquired: (record: Acquire[0], request: Acquire[1], now: Instant) =>
-      acquired(record, { ...request, leaseFor: Math.min(request.leaseFor, 1e9) }, now),
-  }),
+  onAcquire('long leases end early', (record, edit, now) =>
+    claimed(record, { ...edit, forMs: Math.min(edit.forMs, 1e9) }, now),
+  ),
+
   // several names
-  acquiringMany('the answers are ordered by name', (acquire, requests) =>
-    acquire(requests.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+  askingSeveral('acquire', 'the answers are ordered by name', (edits) =>
+    edits.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   ),
-  acquiringMany('one leaseFor for all names', (acquire, requests) =>
-    acquire(requests.map((request) => ({ ...request, leaseFor: requests[0]?.leaseFor as number }))),
+  askingSeveral('acquire', 'one leaseFor for all names', (edits) =>
+    edits.map((edit) => ({ ...edit, forMs: (edits[0] as Claim).forMs })),
   ),
-  acquiringMany('one force for all names', (acquire, requests) =>
-    acquire(requests.map((request) => ({ ...request, force: requests.some(({ force }) => force) }))),
+  askingSeveral('acquire', 'one force for all names', (edits) =>
+    edits.map((edit) => ({ ...edit, force: edits.some(({ force }) => force) })),
   ),
-  acquiringMany('a repeated acquire of several names is a new request', (acquire, requests) =>
-    acquire(requests.map((request) => ({ ...request, requestId: `${Math.random()}` }))),
+  askingSeveral('acquire', 'a repeated acquire of several names is a new request', (edits) =>
+    edits.map((edit) => ({ ...edit, id: `${Math.random()}` })),
   ),
-  acquiringMany('names after the hundredth are left out', (acquire, requests) =>
-    acquire(requests.slice(0, 100)),
+  askingSeveral('acquire', 'names after the hundredth are left out', (edits) => edits.slice(0, 100)),
+  several('acquire', 'the records of several names are read, then written', async (backend, edits) => {
+    const now = backend.now();
+    const records = edits.map((edit) => claimed(backend.find(edit.name), edit, now));
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    edits.forEach(({ name }, i) => {
+      backend.put(name, records[i]);
+    });
+    return records.map((record) => ({ isDone: true, row: backend.rowOf(record, now) }));
+  }),
+  several('acquire', 'a damaged record fails all names', async (backend, edits) => {
+    if (edits.some(({ name }) => (backend.find(name)?.until ?? 0) > 1e15)) throw new Error('damaged');
+    return Backend.prototype.answers.call(backend, edits);
+  }),
+  askingSeveral('release', 'all leases end with the first outcome', (edits) => {
+    const { note, forMs, keepMs } = edits[0] as Amend;
+    return edits.map((edit) => ({ ...edit, note, forMs, keepMs }));
+  }),
+  several('release', 'one keepFor for all names', (backend, edits) => {
+    const keepMs = edits.find((edit) => edit.keepMs !== undefined)?.keepMs;
+    if (keepMs !== undefined) for (const { name } of edits) forget(backend, name, keepMs);
+    return Backend.prototype.answers.call(backend, edits);
+  }),
+  ...(['release', 'extend'] as const).map((step) =>
+    several(step, `several calls of ${step} return true`, async (backend, edits) => {
+      const answers = await Backend.prototype.answers.call(backend, edits);
+      return answers.map((answer) => ({ ...answer, isDone: true }));
+    }),
   ),
-  fault('the records of several names are read, then written', {
-    async acquireMany(this: Backend, requests: readonly Acquire[1][]) {
-      const now = this.now();
-      const records = requests.map((one) => this.acquired(this.records.get(one.name), one, now));
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      requests.forEach(({ name }, i) => {
-        this.put(name, records[i]);
-      });
-      return requests.map(({ name }, i) => this.rowOf(name, records[i] as BackendRecord, now));
-    },
-  }),
-  fault('a damaged record fails all names', {
-    async acquireMany(this: Backend, requests: readonly Acquire[1][]) {
-      const isDamaged = ({ name }: Acquire[1]) => (this.records.get(name)?.leaseUntil ?? 0) > 1e15;
-      if (requests.some(isDamaged)) throw new Error('damaged');
-      return Promise.all(requests.map((request) => this.acquire(request)));
-    },
-  }),
-  fault('all leases end with the first outcome', {
-    releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
-      return Promise.all(ends.map(({ lease }) => this.release(lease, (ends[0] as LeaseEnd).ending)));
-    },
-  }),
-  fault('one keepFor for all names', {
-    releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
-      const forget = () => ends.map(({ lease }) => this.records.delete(lease.name));
-      const keepFor = ends.find(({ ending }) => ending.keepFor !== undefined)?.ending.keepFor;
-      if (keepFor !== undefined) setTimeout(forget, keepFor);
-      return Promise.all(ends.map(({ lease, ending }) => this.release(lease, ending)));
-    },
-  }),
-  fault('several releases return true', {
-    async releaseMany(this: Backend, ends: readonly LeaseEnd[]) {
-      for (const { lease, ending } of ends) await this.release(lease, ending);
-      return ends.map(() => true);
-    },
-  }),
-  fault('one leaseFor for all extensions', {
-    extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
-      const { leaseFor } = extensions[0] as LeaseExtension;
-      return Promise.all(extensions.map(({ lease }) => this.extend(lease, leaseFor)));
-    },
-  }),
-  fault('several extensions return true', {
-    async extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
-      for (const { lease, leaseFor } of extensions) await this.extend(lease, leaseFor);
-      return extensions.map(() => true);
-    },
-  }),
-  fault('extensions after the hundredth are left out', {
-    extendMany(this: Backend, extensions: readonly LeaseExtension[]) {
-      const some = extensions.slice(0, 100);
-      return Promise.all(some.map(({ lease, leaseFor }) => this.extend(lease, leaseFor)));
-    },
-  }),
+  askingSeveral('extend', 'one leaseFor for all extensions', (edits) =>
+    edits.map((edit) => ({ ...edit, forMs: (edits[0] as Amend).forMs })),
+  ),
+  askingSeveral('extend', 'extensions after the hundredth are left out', (edits) => edits.slice(0, 100)),
   outside('leaseFor is NaN', () => ({ leaseFor: Number.NaN })),
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absent, keep, PeriodicExecutor, RefreshingCache } from '../../../src/index.ts';
+import { absent, keep, RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { coldPair } from '../../support/cluster.ts';
 import { onEnded, recordChanges, recordEvents, recordLines } from '../../support/events.ts';
@@ -132,13 +132,6 @@ describe('the event changed of a value', () => {
     value.set('secret');
     expect(logged.join()).toContain('"cause":"set"');
     expect(logged.join()).not.toMatch('secret');
-  });
-
-  it('never of an executor', async () => {
-    const executor = new PeriodicExecutor(() => 1, { name: 'e', clock: new FakeClock() });
-    const changes = recordChanges(executor);
-    await executor.requestStart();
-    expect(changes).toEqual([]);
   });
 
   it('has the version in a cluster: of the load its token, of a snapshot its own', async () => {

@@ -39,12 +39,6 @@ async function probe({ mail, clock }: ReturnType<typeof executor>, hours: number
 }
 
 describe('firstRun', () => {
-  test('by default the first request after a start runs the task, at any hour', async () => {
-    const one = executor({ clock: new FakeClock({ now: NOON }) });
-    await probe(one, 1);
-    expect(one.runs).toEqual(['2026-03-27T12:00:00.000Z']);
-  });
-
   test.each([
     ['dailyAt', dailyAt('05:00', { zone: 'UTC' }), '2026-03-28T05:00:00.000Z', '2026-03-29T05:00:00.000Z'],
     ['cron', cron('0 5 * * *', { zone: 'UTC' }), '2026-03-28T05:00:00.000Z', '2026-03-29T05:00:00.000Z'],

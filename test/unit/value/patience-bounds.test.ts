@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { RefreshingCache } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { fakeValue, loadedManualValue, manualValue } from '../../support/manual-value.ts';
@@ -109,13 +109,5 @@ describe('patience is the longest that a read waits', () => {
     const get = silent.value.get({ patience: 200 });
     await cluster.clock.advance(210);
     expect(await settled(get)).toMatchObject(notLoaded);
-  });
-
-  it('keeps no process alive after it, and no waiter', async () => {
-    const clock = new FakeClock();
-    const value = new RefreshingValue({ name: 'v', load: () => new Promise(() => {}), clock, logger: false });
-    const reads = Array.from({ length: 100 }, () => value.get({ patience: 10 }).catch(() => 'left'));
-    await clock.advance(10);
-    expect(new Set(await Promise.all(reads))).toEqual(new Set(['left']));
   });
 });

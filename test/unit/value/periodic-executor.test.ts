@@ -87,18 +87,6 @@ describe('requestStart', () => {
     expect(await rejectionOf(joined)).toBe(await rejectionOf(waited));
   });
 
-  it('wait: true in a cool-down rejects at once', async () => {
-    const { clock, manual, executor } = await executed();
-    await clock.advance(1000);
-    const failed = rejectionOf(executor.requestStart({ wait: true }));
-    const cause = new Error('no disk');
-    manual.call(1).reject(cause);
-    await failed;
-    const error = await rejectionOf(executor.requestStart({ wait: true }));
-    expect(isTicklessError(error, 'COOLING_DOWN') && error.cause).toMatchObject({ cause });
-    expect(await settled(executor.requestStart())).toEqual({ value: undefined });
-  });
-
   it('throws where the first run of a synchronous task fails: a getter that awaits nothing has no empty result', async () => {
     const clock = new FakeClock();
     const cause = new Error('no disk');
@@ -245,19 +233,6 @@ describe('nextExecuteTime', () => {
     executor.reschedule(20);
     expect(executor.inspect().nextExecuteTime).toBe(25);
   });
-
-  it('works for instants more than 25 days away', async () => {
-    const { clock, manual, executor } = await executed({ schedule: { days: 100 } });
-    for (let day = 0; day < 99; day++) {
-      await clock.advance({ days: 1 });
-      await executor.requestStart();
-    }
-    expect(manual.calls).toHaveLength(1);
-    await clock.advance({ days: 1 });
-    await executor.requestStart();
-    await clock.flush();
-    expect(manual.calls).toHaveLength(2);
-  });
 });
 
 describe('reschedule', () => {
@@ -341,13 +316,6 @@ describe('pause and resume', () => {
     expect(manual.calls).toHaveLength(3);
     expect(wordsOf(events)).toEqual(['paused', 'load-started', 'loaded', 'resumed', 'load-started']);
   });
-
-  it('paused before its first success it rejects callers that would wait', async () => {
-    const { executor } = make();
-    executor.pause();
-    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'NOT_LOADED')).toBe(true);
-    expect(await settled(executor.requestStart({ wait: false }))).toEqual({ value: undefined });
-  });
 });
 
 it('inspect reports the state of the executions', async () => {
@@ -382,24 +350,6 @@ it('inspect reports the state of the executions', async () => {
 });
 
 describe('close', () => {
-  it('lets the running execution end, starts no other, and emits closed last', async () => {
-    const { clock, manual, executor } = make();
-    const events = recordEvents(executor);
-    const running = executor.requestStart();
-    const closing = executor.close();
-    expect(executor.close()).toBe(closing);
-    await clock.advance(9000);
-    expect(await settled(closing)).toBe('pending');
-    manual.call(0).resolve(0);
-    await running;
-    await closing;
-    expect(executor.inspect()).toMatchObject({ closed: true, running: false });
-    expect(wordsOf(events)).toEqual(['load-started', 'loaded', 'closed']);
-    expect(isTicklessError(await rejectionOf(executor.requestStart()), 'CLOSED')).toBe(true);
-    expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
-    expect(clock.timerCount).toBe(0);
-  });
-
   it('a forced execution joins the last one while that runs', async () => {
     const { manual, executor } = make();
     const running = executor.requestStart();
@@ -409,31 +359,6 @@ describe('close', () => {
     expect(await Promise.all([running, joined])).toEqual([undefined, undefined]);
     expect(await closing).toEqual({ drained: true, aborted: [], leases: [] });
     expect(isTicklessError(await rejectionOf(executor.execute()), 'CLOSED')).toBe(true);
-  });
-
-  it('aborts it after the timeout, and rejects its waiters', async () => {
-    const { clock, manual, executor } = make();
-    const running = rejectionOf(executor.requestStart());
-    const closing = executor.close({ timeout: { seconds: 2 } });
-    await clock.advance(1999);
-    expect(manual.call(0).context.signal.aborted).toBe(false);
-    await clock.advance(1);
-    expect(manual.call(0).context.signal.aborted).toBe(true);
-    const error = await running;
-    expect(isTicklessError(error, 'CLOSED') && error.message).toMatch(/closed before its load had ended/);
-    expect(manual.call(0).context.signal.reason).toBe(error);
-    await closing;
-    expect(clock.timerCount).toBe(0);
-  });
-
-  it('waits as long as it takes, without a timer of its own', async () => {
-    const { clock, manual, executor } = make({ timeout: Infinity });
-    const running = executor.requestStart();
-    const closing = executor.close({ timeout: Infinity });
-    await clock.advance({ days: 40 });
-    expect([await settled(closing), clock.timerCount]).toEqual(['pending', 0]);
-    manual.call(0).resolve(0);
-    await Promise.all([running, closing]);
   });
 
   it('is what Symbol.asyncDispose does; 0 aborts at once; a bad timeout is an OPTION error', async () => {

@@ -116,29 +116,6 @@ describe('reading', () => {
     ]);
   });
 
-  it('a closed value goes on serving, and starts nothing', async () => {
-    const { clock, manual, value } = await loadedManualValue();
-    await value.close();
-    await clock.advance(5000);
-    expect(await value.get()).toBe('one');
-    expect(value.current).toBe('one');
-    await clock.flush();
-    expect(manual.calls).toHaveLength(1);
-    expect(isTicklessError(await rejectionOf(value.refresh()), 'CLOSED')).toBe(true);
-    expect(isTicklessError(await rejectionOf(value.requestStart()), 'CLOSED')).toBe(true);
-    const cold = manualValue().value;
-    await cold.close();
-    expect(isTicklessError(await rejectionOf(cold.get()), 'CLOSED')).toBe(true);
-    expect(thrownBy(() => cold.current)).toMatchObject({ code: 'NOT_LOADED' });
-  });
-
-  it('a fresh read emits no event, also when it has just compared the clocks', async () => {
-    const { clock, value } = await loadedManualValue({ schedule: { hours: 1 } });
-    const events = recordEvents(value);
-    await clock.advance(61_000);
-    expect([value.current, await value.get(), events]).toEqual(['one', 'one', []]);
-  });
-
   it('the reason of the signal of a superseded load names the call', async () => {
     const { clock, manual, value } = manualValue();
     void value.requestStart({ wait: false });
@@ -429,14 +406,6 @@ describe('the result of a load', () => {
     expect(value.current).toBe('one');
     expect(thrownBy(() => value.set(undefined))).toMatchObject({ code: 'OPTION' });
   });
-
-  it('null, 0, false and the empty string are values', async () => {
-    for (const answer of [null, 0, false, '']) {
-      const value = new RefreshingValue({ name: 'v', load: () => answer });
-      expect(await value.get()).toBe(answer);
-      expect(value.current).toBe(answer);
-    }
-  });
 });
 
 it('age counts from the end of the load, as does the schedule', async () => {
@@ -552,16 +521,6 @@ describe('set, refresh, requestStart, reschedule', () => {
     value.current;
     await clock.flush();
     expect(manual.call(0).context).toMatchObject({ trigger: 'due', previous: { value: 'by hand' } });
-  });
-
-  it('a refresh that fails leaves a fresh value fresh', async () => {
-    const { manual, value } = await loadedManualValue();
-    const refresh = rejectionOf(value.refresh());
-    manual.call(1).reject(new Error('down'));
-    expect(isTicklessError(await refresh, 'LOAD_FAILED')).toBe(true);
-    expect(value.inspect()).toMatchObject({ state: 'fresh', value: 'one', failures: 1 });
-    await value.get();
-    expect(manual.calls).toHaveLength(2);
   });
 
   it('reschedule changes a live schedule, a subclass may override it', async () => {

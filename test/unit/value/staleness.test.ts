@@ -84,18 +84,6 @@ describe('maxStaleness', () => {
     expect(value.current).toBe('new');
   });
 
-  it.each([
-    ['get', async (value: RefreshingValue<string>) => rejectionOf(value.get())],
-    ['current', async (value: RefreshingValue<string>) => thrownBy(() => value.current)],
-  ])("'throw': %s alone starts the reload", async (_, read) => {
-    const { clock, manual, value } = await makeTooStale('throw');
-    expect(isTicklessError(await read(value), 'TOO_STALE')).toBe(true);
-    await clock.flush();
-    manual.call(1).resolve('new');
-    await clock.flush();
-    expect(value.current).toBe('new');
-  });
-
   it("'throw': a value that is due and younger is served, whichever way it is read, while it is loaded anew", async () => {
     const { clock, manual, value } = await makeTooStale('throw');
     value.set('newer');
@@ -162,22 +150,6 @@ describe('maxStaleness', () => {
     });
     expect(thrownBy(() => value.current)).toMatchObject({ code: 'TOO_STALE' });
     expect(value.inspect().state).toBe('too-stale');
-  });
-
-  it('without it a value is served at any age, however long the outage', async () => {
-    let isDown = false;
-    const load = (): string => {
-      if (isDown) throw new Error('down');
-      return 'old';
-    };
-    const { clock, value } = fakeValue(load, { schedule: 1000 });
-    await value.get();
-    isDown = true;
-    for (let day = 0; day < 400; day++) {
-      await clock.advance({ days: 1 });
-      expect([await value.get(), value.current]).toEqual(['old', 'old']);
-    }
-    expect(value.inspect()).toMatchObject({ state: 'stale', maxStaleness: Infinity });
   });
 
   it('makes a value due by itself where the schedule would not', async () => {

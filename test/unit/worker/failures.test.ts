@@ -119,14 +119,6 @@ describe('an error of the load', () => {
     expect((error.cause as Error).cause).toBe('text');
   });
 
-  it('is the cause of the LOAD_FAILED, whose message holds its own', async () => {
-    const error = (await rejectionOf(
-      valueFrom(`export default () => { throw new Error('down') }`).get(),
-    )) as Error;
-    expect(isTicklessError(error, 'LOAD_FAILED')).toBe(true);
-    expect(error.message).toBe('v: load failed: down');
-  });
-
   it('lengthens the cool-down by its Retry-After, also one in headers, which cannot be cloned', async () => {
     const headers = `headers: new Headers({ 'Retry-After': '90' })`;
     const value = valueFrom(`export default () => { throw Object.assign(new Error(), { ${headers} }) }`);

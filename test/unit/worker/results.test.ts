@@ -4,7 +4,6 @@ import { isTicklessError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { loadInWorker } from '../../../src/worker/index.ts';
 import { onEnded } from '../../support/events.ts';
-import { rejectionOf } from '../../support/settle.ts';
 import {
   answerOf,
   answersModule,
@@ -142,19 +141,13 @@ describe('the result', () => {
     expect(kept).toHaveLength(1);
   });
 
-  it('dueAfter of loaded(), also as an object with methods', async () => {
-    const clock = new FakeClock();
-    const load = withAnswers('() => loaded([1], { dueAfter: { toMillis: () => 90_000 } })');
-    const value = valueFrom(load, { clock });
-    expect(await value.get()).toEqual([1]);
-    expect(value.inspect().nextExecuteTime).toBe(clock.now() + 90_000);
-  });
-
   it('loaded() has the same effect as in this thread', async () => {
     const clock = new FakeClock();
     const next = clock.now() + 90_000;
     const value = valueFrom(
-      withAnswers(`() => loaded([1], { dueAfter: 90_000, maxStaleness: { toMillis: () => 120_000 } })`),
+      withAnswers(
+        `() => loaded([1], { dueAfter: { toMillis: () => 90_000 }, maxStaleness: { toMillis: () => 120_000 } })`,
+      ),
       { clock, whenTooStale: 'throw' },
     );
     expect(await value.get()).toEqual([1]);
@@ -183,11 +176,6 @@ describe('the result', () => {
     await value.get();
     await value.refresh();
     expect(seen).toEqual([{ 'cache-control': 'max-age=5' }, { 'cache-control': 'max-age=6' }]);
-  });
-
-  it('absent() of a key', async () => {
-    const cache = cacheOf({ load: loadOf(withAnswers('() => absent()')) });
-    expect(isTicklessError(await rejectionOf(cache.get('no')), 'ABSENT')).toBe(true);
   });
 
   it('a Map of results, of loadMany', async () => {
