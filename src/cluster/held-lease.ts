@@ -189,7 +189,7 @@ export class HeldLease {
     this.#isReleased = true;
   }
 
-  /** Another step has been told that it is over. */
+  /** The answer to another step shows that it is over. */
   taken(): void {
     this.stop();
     this.#isTaken = this.#isLost = true;

@@ -27,7 +27,7 @@ type DistributiveOmit<U, K extends PropertyKey> = U extends unknown ? Omit<U, K>
 
 type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
 
-/** What the answer says of the snapshot of the name. */
+/** The snapshot of the name, as far as the answer has it. */
 export interface Looked {
   /** When it was asked (monotonic). */
   readonly sentAt: number;

@@ -36,7 +36,7 @@ export class RemoteSnapshots<T> {
   wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
-  /** The last answer of the lock, as far as it tells of the snapshot. */
+  /** The last answer of the lock, as far as it is about the snapshot. */
   #looked: Exclude<Acquired, { readonly kind: 'unavailable' }> | undefined;
 
   /**
@@ -86,7 +86,7 @@ export class RemoteSnapshots<T> {
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
-      if (entry.isLoaded && this.#member.lock?.hasSnapshots) return undefined; // the lock tells of it
+      if (entry.isLoaded && this.#member.lock?.hasSnapshots) return undefined; // it comes with the answer of the lock
       const isVersion = expectedToken !== this.#state.mark + 1; // else any after the mark
       const snapshot = await this.#read(Math.max(newest, expectedToken - 1), isVersion ? expectedToken : 0);
       if (snapshot === undefined) return undefined;
@@ -99,7 +99,7 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
-  /** Asks the lock, which tells of the snapshot too. @param expected the version that should be there; 0: none. @default any */
+  /** Asks the lock, and for the snapshot with it. @param expected the version that should be there; 0: none. @default any */
   async looking(
     expected: number = this.#anyExpected,
     ask: (newerThan: number) => Promise<Acquired>,
@@ -126,7 +126,7 @@ export class RemoteSnapshots<T> {
     return newer !== undefined && !(newer instanceof Error) && newer.version > this.#state.newest;
   }
 
-  /** The snapshot that the lock has told of, if it may be served here, although a round is under way elsewhere or here. */
+  /** The snapshot of that answer, if it may be served here, although a round is under way elsewhere or here. */
   async found(): Promise<Adoption<T> | undefined> {
     if (!this.isNewerThere) return undefined;
     const snapshot = await this.#read(this.#state.newest);
@@ -175,7 +175,7 @@ export class RemoteSnapshots<T> {
     events.round({ outcome: 'done', retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
-    const isNewerThere = this.isNewerThere; // published by a person, who has waited for no round
+    const isNewerThere = this.isNewerThere; // published by a person without a round
     if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
     // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;

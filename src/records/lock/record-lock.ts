@@ -129,7 +129,7 @@ function isHeldBy(lease: LeaseId, row: Row | undefined): boolean {
 }
 
 /** The edit of an acquire. @param beginning of the name at the backend. */
-export function claimOf(
+function claimOf(
   beginning: string,
   { name, requestId: id, owner, host, leaseFor: forMs, force }: AcquireRequest,
 ): Claim {
@@ -137,11 +137,7 @@ export function claimOf(
 }
 
 /** The edit of an extension. */
-export function extensionOf(
-  beginning: string,
-  { name, token, requestId: id }: LeaseId,
-  forMs: number,
-): Amend {
+function extensionOf(beginning: string, { name, token, requestId: id }: LeaseId, forMs: number): Amend {
   const rest = { phase: undefined, note: undefined, keepMs: undefined };
   return { op: 'amend', name: beginning + name, token, id, forMs, ...rest };
 }
