@@ -10,7 +10,7 @@ export type {
   KeyedRefreshingFunctionOptions,
   RefreshingFunction,
   RefreshingFunctionOptions,
-} from './callable/callable-types.ts';
+} from './callable/refreshing.ts';
 export { refreshing } from './callable/refreshing.ts';
 // In a cluster.
 export {
@@ -57,7 +57,7 @@ export { type ErrorCode, isTicklessError, TicklessError } from './errors.ts';
 export type { GroupMember, HealthProblem } from './group/member.ts';
 export { type GroupOptions, type GroupStatus, type Health, RefreshGroup } from './group/refresh-group.ts';
 export type { Accept } from './guard/accept.ts';
-export type { MemberCounts } from './observe/counts.ts';
+export type { MemberCounts } from './observe/counters.ts';
 // Observation.
 export type { EventOf, EventType, TicklessEvent } from './observe/events.ts';
 export type { LoadTimes } from './observe/load-times.ts';

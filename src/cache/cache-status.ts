@@ -2,7 +2,7 @@ import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { CoordinationProblem, LockStatus } from '../engine/coordinator.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import { type MemberCounts, memberCounts } from '../observe/counts.ts';
+import { type MemberCounts, memberCounts } from '../observe/counters.ts';
 import type { KeyedEntries } from './keyed-entries.ts';
 
 /** The state of a cache as a whole at one instant. A copy: it does not change. */

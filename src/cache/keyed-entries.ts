@@ -2,14 +2,14 @@ import type { BackedUp } from '../engine/backups.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
 import type { LoadResult } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { keyIdentity } from './key-identity.ts';
-import { KeyValidity } from './key-validity.ts';
+import { StepWatch } from '../time/step-watch.ts';
+import { Epochs } from './epochs.ts';
 import { KeyedEntry, type KeyId } from './keyed-entry.ts';
 import { NegativeCache } from './negative-cache.ts';
 import type { ResolvedCacheOptions } from './resolve-cache-options.ts';
 import { SlotColumns } from './slot-columns.ts';
 import { SlotTable, type SlotTableOwner } from './slot-table.ts';
-import { sizeToKeep } from './value-size.ts';
+import { keyIdentity, sizeToKeep } from './value-size.ts';
 
 /** Learns of changes of entries, to start those that fall due without a read. See `due-keys.ts`. */
 export interface EntryObserver<K, V> {
@@ -84,7 +84,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     } finally {
       entry.pins -= 1;
       this.#settle(entry);
-      if (entry.pins === 0) this.#engine.loader.changes.deliver();
+      if (entry.pins === 0) this.#engine.changes.deliver();
     }
   }
 
@@ -124,7 +124,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   /** The entries whose last load failed, with a value or without, except those that are no longer read. */
   failing(): KeyedEntry<K, V>[] {
-    const { reporter } = this.#engine.loader;
+    const { reporter } = this.#engine;
     return [...this.#active.values(), ...this.#negative.failed()].filter((entry) =>
       reporter.isFailing(entry),
     );
@@ -132,7 +132,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
 
   /** The keys whose values in place a backup has made. */
   backups(): readonly BackedUp[] {
-    return this.#engine.loader.backups.all((id) => {
+    return this.#engine.backups.all((id) => {
       const active = this.#active.get(id as KeyId);
       return active === undefined ? this.table.find(id as KeyId) !== undefined : active.isLoaded;
     });
@@ -181,7 +181,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
     this.firstKey?.changed(entry);
     if (entry.pins > 0) return;
     this.#settle(entry);
-    this.#engine.loader.changes.deliver();
+    this.#engine.changes.deliver();
   }
 
   stateChanged(): void {
@@ -198,7 +198,7 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
   }
 
   gone(id: KeyId, key: K, isEvicted: boolean): void {
-    if (isEvicted) this.#engine.loader.changes.evicted(key);
+    if (isEvicted) this.#engine.changes.evicted(key);
     const entry = this.#active.get(id);
     if (entry === undefined) return;
     entry.isEvicted = true;
@@ -264,5 +264,70 @@ export class KeyedEntries<K, V> implements KeyedOwner<V>, SlotTableOwner<K> {
       this.table.columns.passivate(slot, entry);
     }
     this.observer?.changed(slot, entry);
+  }
+}
+
+/** Which entries of a cache are out of date, by marks on many of them at a time. */
+class KeyValidity<K, V> {
+  readonly epochs: Epochs = new Epochs();
+  readonly stepWatch: StepWatch;
+  /** Snapshots loaded before this instant (monotonic) may have been invalidated since, with no record of it. */
+  validSince: number = -Infinity;
+  readonly #engine: MemberEngine<V>;
+  /** The epoch of the last mark that was made here, not by another instance. */
+  #markedHere = 0;
+
+  constructor(engine: MemberEngine<V>) {
+    this.#engine = engine;
+    this.stepWatch = new StepWatch(engine.options.clock);
+  }
+
+  /** A step of the wall clock makes each entry compare the clocks at its next read. */
+  checkClockStep(): void {
+    if (this.stepWatch.hasStepped(this.#engine.options.clock.monotonic())) this.epochs.next();
+  }
+
+  /** The store may have a snapshot of a key that is not held here, and yet was meant. */
+  distrustOlder(): void {
+    this.validSince = this.#engine.options.clock.monotonic();
+  }
+
+  /** The last mark was made here. */
+  markedHere(): void {
+    this.#markedHere = this.epochs.now;
+  }
+
+  /** Applies the marks that were made since the entry was validated last. */
+  validate(entry: KeyedEntry<K, V>): void {
+    if (entry.validatedEpoch === this.epochs.now) return;
+    if (this.epochs.isOutdated(entry.validatedEpoch, entry.tags)) {
+      const { coordinator, timing } = this.#engine;
+      const invalidate = (): void => timing.invalidated(entry);
+      // After an invalidation that was made here only a load will do.
+      if (coordinator === undefined || this.#markedHere > entry.validatedEpoch) invalidate();
+      else coordinator.invalidatedElsewhere(entry, invalidate);
+    }
+    // Its result may have a tag that was marked since: later readers wait until that is known.
+    const { flight } = entry;
+    if (flight?.hasStarted && entry.loadEpoch !== this.epochs.now) flight.outdatedBy ??= 'tag';
+    entry.validatedEpoch = this.epochs.now;
+  }
+
+  loadBegan(entry: KeyedEntry<K, V>): void {
+    entry.loadEpoch = this.epochs.now;
+  }
+
+  /** The result was marked while it was loaded. The entry has the tags of the result from now on. */
+  isOutdated(entry: KeyedEntry<K, V>, result: LoadResult<V> | 'absent'): boolean {
+    const before = entry.tags;
+    const tags = result === 'absent' ? undefined : result.metadata.tags;
+    entry.describe(
+      entry.size,
+      tags ?? (result !== 'absent' && result.origin === 'kept' ? before : undefined),
+    );
+    entry.validatedEpoch = this.epochs.now;
+    const { loadEpoch } = entry;
+    if (loadEpoch === this.epochs.now) return false;
+    return this.epochs.isOutdated(loadEpoch, before) || this.epochs.isOutdated(loadEpoch, entry.tags);
   }
 }

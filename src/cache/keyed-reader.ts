@@ -17,7 +17,7 @@ export class KeyedReader<K, V> {
   constructor(entries: KeyedEntries<K, V>, engine: MemberEngine<V>, along: DueKeys<K, V> | undefined) {
     this.#entries = entries;
     this.#engine = engine;
-    this.#reader = new Reader(engine.loader);
+    this.#reader = new Reader(engine);
     this.#along = along;
   }
 

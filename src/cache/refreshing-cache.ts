@@ -1,15 +1,14 @@
 import type { Entry } from '../engine/entry.ts';
 import type { KeyedOwner } from '../engine/entry-owner.ts';
+import type { Load } from '../engine/flight.ts';
 import type { FitsPrevious } from '../engine/load-context.ts';
-import type { Load } from '../engine/load-execution.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import type { ReadOptions } from '../engine/reader.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import { isTicklessError } from '../errors.ts';
 import type { TypedByLoad } from '../guard/guard-options.ts';
-import { guardedLoad } from '../guard/guarded-load.ts';
-import { schemaArgument } from '../guard/schema-argument.ts';
+import { guardedLoad, schemaArgument } from '../guard/guarded-load.ts';
 import type { Counters } from '../observe/counters.ts';
 import { checked, namesArgument, ownOptions } from '../option-checks.ts';
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
@@ -37,11 +36,9 @@ import { FirstKey } from './first-key.ts';
 import { KeyedEntries } from './keyed-entries.ts';
 import type { KeyedEntry, KeyId } from './keyed-entry.ts';
 import { KeyedReader } from './keyed-reader.ts';
-import { ManyKeys } from './many-keys.ts';
-import { MarkedKeys } from './marked-keys.ts';
+import { ManyKeys, MarkedKeys, markIf, thenMarked } from './many-keys.ts';
 import { type GetManyOptions, readMany } from './read-many.ts';
 import { type ResolvedCacheOptions, resolveCacheOptions } from './resolve-cache-options.ts';
-import { markIf, thenMarked } from './shared-keys.ts';
 import type { SlotColumns } from './slot-columns.ts';
 import type { SlotTable } from './slot-table.ts';
 import { spread } from './spread.ts';
@@ -111,7 +108,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
       engine.timing.replaceSchedule(spread(schedule, toMillis(given as DurationLike)));
       this.#many.reschedule();
     });
-    engine.setKeyedOwner(entries as KeyedOwner<V>);
+    engine.owner = engine.keys = entries as KeyedOwner<V>;
     const many = new ManyKeys(entries, engine);
     engine.coordinator?.followKeys(new MarkedKeys(entries, many, engine));
     const dueKeys = new DueKeys(entries, many, engine, resolved.perLoad);
@@ -121,7 +118,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     this.#reader = new KeyedReader(entries, engine, resolved.perLoad > 1 ? dueKeys : undefined);
     this.#requests = new StartRequests(entries, dueKeys, engine);
     this.#counters = engine.events.counters;
-    this.#rules = engine.loader.rules;
+    this.#rules = engine.rules;
     this.#table = entries.table;
     this.#columns = entries.table.columns;
     this.#epochs = entries.validity.epochs;
@@ -346,7 +343,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
     const size = sizeArgument(this.#options, checked, key);
     return this.#entries.use(key, (entry) => {
       const engine = engineOf(this);
-      engine.loader.put(entry, checked, () => entry.describe(size, undefined));
+      engine.put(entry, checked, () => entry.describe(size, undefined));
       if (!isForAll) return Promise.resolve();
       return thenMarked(engine, entry, shareValue(engine, entry, origin), 'changed');
     });
@@ -378,7 +375,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    */
   cancel(key: K, reason?: unknown): boolean {
     if (!this.#entries.has(key)) return false;
-    return this.#entries.use(key, (entry) => engineOf(this).loader.cancel(entry, reason));
+    return this.#entries.use(key, (entry) => engineOf(this).cancel(entry, reason));
   }
 
   /**

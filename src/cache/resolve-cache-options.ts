@@ -1,7 +1,7 @@
-import { limitedLoad } from '../engine/limited-load.ts';
-import type { Load } from '../engine/load-execution.ts';
+import type { Load } from '../engine/flight.ts';
 import { LoadLimit } from '../engine/load-limit.ts';
 import type { KeyedLoadReturn } from '../engine/load-result.ts';
+import { limitedLoad } from '../engine/own-load.ts';
 import { GUARD_OPTIONS } from '../guard/guard-options.ts';
 import { type OptionChecks, ownOptions } from '../option-checks.ts';
 import { defaults } from '../options/defaults.ts';

@@ -1,22 +1,12 @@
+import type { CacheOptions } from '../cache/cache-options.ts';
 import { RefreshingCache } from '../cache/refreshing-cache.ts';
-import type { KeyedLoadReturn } from '../engine/load-result.ts';
+import type { TaskContext } from '../engine/load-context.ts';
+import type { Absent, Kept, KeyedLoadReturn, Loaded } from '../engine/load-result.ts';
 import type { TicklessError } from '../errors.ts';
 import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { optionError } from '../option-error.ts';
 import { rejected } from '../time/deferred.ts';
-import { RefreshingValue } from '../value/refreshing-value.ts';
-import {
-  type AnyLoad,
-  KEYED_METHODS,
-  type KeyedRefreshingFunction,
-  type KeyedRefreshingFunctionOptions,
-  type LoadedBy,
-  type RefreshingFunction,
-  type RefreshingFunctionOptions,
-  type WithArguments,
-  type WithoutArguments,
-} from './callable-types.ts';
-import { delegates, type HasMember } from './delegates.ts';
+import { RefreshingValue, type ValueOptions } from '../value/refreshing-value.ts';
 import { keyOfArguments } from './key-of-arguments.ts';
 
 /** Any function, called with any arguments. */
@@ -111,8 +101,19 @@ export function refreshingBy(
   return keyed ? keyedFunction(load, given, keyOf) : valueFunction(load, given);
 }
 
-const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
-const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);
+/** The methods that take arguments instead of a key. */
+const KEYED_METHODS = [
+  'get',
+  'read',
+  'getIfPresent',
+  'current',
+  'peek',
+  'inspect',
+  'refresh',
+  'invalidate',
+  'delete',
+  'cancel',
+] as const;
 
 function valueFunction(load: Call, options: { readonly name: string }): Call & HasMember {
   const member = new RefreshingValue<unknown>({ ...options, load: () => load() });
@@ -154,3 +155,128 @@ function noArguments(member: string, received: unknown): TicklessError {
   const rule = "must be an array with the arguments of a call, such as ['1012']";
   return optionError([{ option: 'key', rule, received }], { member });
 }
+
+/** Any load of {@link refreshing}. */
+export type AnyLoad = (...args: never[]) => unknown;
+
+type ValueIn<R> = R extends Loaded<infer T> ? T : R extends Kept | Absent ? never : R;
+
+/** The type of the value that a load returns, sooner or later. */
+type LoadedBy<F extends AnyLoad> = ValueIn<Awaited<ReturnType<F>>>;
+
+/** The load itself where it returns a promise of the value, so that its documentation and generics are kept. */
+type CallOf<F extends AnyLoad> =
+  ReturnType<F> extends Promise<LoadedBy<F>> ? F : (...args: Parameters<F>) => Promise<LoadedBy<F>>;
+
+/** The options of {@link refreshing} for a load without arguments: those of `RefreshingValue`. None is required. */
+export interface RefreshingFunctionOptions<T> extends Omit<ValueOptions<T>, 'load' | 'name'> {
+  /**
+   * In errors, events and log lines, and the name of the lock. Required with a `lock`, a `store` or a `group`: the name of
+   * a function may change when the code is minified. @default the name of the load, or 'refreshing'
+   */
+  readonly name?: string | undefined;
+  /**
+   * Whether each combination of arguments has a value of its own. To be given where the load can be called with and
+   * without arguments, since JavaScript counts neither parameters with a default nor `...rest`.
+   * @default true for a load with a parameter before the first default (`load.length`)
+   */
+  readonly keyed?: boolean | undefined;
+}
+
+/** The options of {@link refreshing} for a load with arguments: those of `RefreshingCache`. None is required. */
+export interface KeyedRefreshingFunctionOptions<A extends readonly unknown[], T>
+  extends Omit<CacheOptions<A, T>, 'load' | 'loadMany' | 'batchSize' | 'name' | 'keyOf'>,
+    Pick<RefreshingFunctionOptions<T>, 'name' | 'keyed'> {
+  /**
+   * The key of a call: calls with the same key share a value. Choose it where arguments are not primitives, dates, or plain
+   * objects and arrays of them, or where some of them do not matter. Called at each read; it should be quick.
+   * @default a text of all arguments; one string, number, bigint or boolean is its own key
+   */
+  readonly keyOf?: ((...args: A) => string | number | bigint | boolean) | undefined;
+}
+
+/** A function that returns a value that is kept fresh, with the members of {@link RefreshingValue}. */
+export type RefreshingFunction<F extends AnyLoad> = CallOf<F> &
+  Pick<RefreshingValue<LoadedBy<F>>, keyof RefreshingValue<unknown>> & {
+    /** The value behind it. */
+    readonly member: RefreshingValue<LoadedBy<F>>;
+  };
+
+/**
+ * A function that returns the value of its arguments, which is kept fresh, with the members of {@link RefreshingCache}. The
+ * methods here take the arguments of a call. The others take keys, which are arrays of arguments: `set(['1012'], value)`;
+ * so do all methods of `member`, which have options: `member.get(['1012'], { patience: 100 })`.
+ */
+export type KeyedRefreshingFunction<F extends AnyLoad> = CallOf<F> &
+  Omit<Keyed<F>, KeyedMethod> &
+  ByArguments<Parameters<F>, LoadedBy<F>> & {
+    /** The cache behind it. Its keys are arrays of arguments. */
+    readonly member: RefreshingCache<Parameters<F>, LoadedBy<F>>;
+  };
+
+type Keyed<F extends AnyLoad> = Pick<
+  RefreshingCache<Parameters<F>, LoadedBy<F>>,
+  keyof RefreshingCache<unknown, unknown>
+>;
+
+type ByArguments<A extends readonly unknown[], T> = {
+  [M in KeyedMethod]: (...args: A) => ReturnType<RefreshingCache<A, T>[M]>;
+};
+
+type KeyedMethod = (typeof KEYED_METHODS)[number];
+
+/** The further arguments of {@link refreshing} for a load that is never called with arguments. */
+type WithoutArguments<F extends AnyLoad, Options> =
+  Parameters<F> extends readonly [] ? [options?: Options] : [options: never];
+
+/** The same for one that is always called with an argument. A context is none: only loads of the classes have one. */
+type WithArguments<F extends AnyLoad, Options> =
+  Parameters<F> extends readonly [infer First, ...unknown[]]
+    ? First extends TaskContext
+      ? [options: 'a load with a context is one of RefreshingValue or RefreshingCache']
+      : [options?: Options]
+    : [options: never];
+
+/** A function that reads a member. */
+interface HasMember {
+  readonly member: object;
+}
+
+type Methods = Record<PropertyKey, (...args: unknown[]) => unknown>;
+
+/** For subclasses only. */
+const LEFT_OUT: readonly PropertyKey[] = ['constructor', 'nextExecuteTime'];
+
+/**
+ * The prototype of functions that have the public methods and getters of a class, called on their `member`.
+ *
+ * @param keyed the methods whose first parameter, a key, is an array of the arguments here.
+ */
+function delegates(member: { readonly prototype: object }, keyed: readonly PropertyKey[] = []): object {
+  const methods = Object.create(Function.prototype) as object;
+  for (let from = member.prototype; from !== Object.prototype; from = Object.getPrototypeOf(from) as object) {
+    for (const name of Reflect.ownKeys(from)) {
+      if (LEFT_OUT.includes(name) || Object.hasOwn(methods, name)) continue;
+      const isGetter = Object.getOwnPropertyDescriptor(from, name)?.get !== undefined;
+      const get = { get: getter(name) };
+      Object.defineProperty(methods, name, isGetter ? get : { value: method(name, keyed.includes(name)) });
+    }
+  }
+  return methods;
+}
+
+function getter(name: PropertyKey): (this: HasMember) => unknown {
+  return function (this: HasMember) {
+    return (this.member as Methods)[name];
+  };
+}
+
+function method(name: PropertyKey, isKeyed: boolean): (this: HasMember, ...args: unknown[]) => unknown {
+  return function (this: HasMember, ...args: unknown[]) {
+    const member = this.member as Methods;
+    return isKeyed ? member[name]?.(args) : member[name]?.(...args);
+  };
+}
+
+const OF_VALUE = /* @__PURE__ */ delegates(RefreshingValue);
+const OF_CACHE = /* @__PURE__ */ delegates(RefreshingCache, KEYED_METHODS);

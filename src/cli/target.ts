@@ -1,7 +1,7 @@
 import type { Detail } from '../console/detail.ts';
+import { keyText } from '../console/member-access.ts';
 import type { Overview } from '../console/overview.ts';
 import type { MemberRow } from '../console/rows.ts';
-import { keyText } from '../console/short-id.ts';
 import { printable } from '../printable.ts';
 import { type ConsoleClient, ConsoleError } from './client.ts';
 import { nearest } from './nearest.ts';

@@ -1,12 +1,10 @@
 import { thisHost } from '../cluster/identity.ts';
 import type { Fleet, GroupMember, RefreshGroup } from '../index.ts';
-import type { Access } from './access.ts';
-import { actionRequest } from './action-request.ts';
-import { type ActionRequest, act, releaseLock } from './actions.ts';
+import { type ActionRequest, act, actionRequest, releaseLock } from './actions.ts';
 import { apiSchema } from './api-schema.ts';
 import { Audit } from './audit.ts';
 import { jsonBody } from './body.ts';
-import type { ResolvedConsoleOptions } from './console-options.ts';
+import type { Access, ResolvedConsoleOptions } from './console-options.ts';
 import type { CsrfTokens } from './csrf.ts';
 import { detailOf, keyRows } from './detail.ts';
 import { KeySearch } from './key-search.ts';

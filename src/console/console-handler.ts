@@ -1,9 +1,8 @@
 import type { Logger, RefreshGroup } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
-import { type Access, accessOf } from './access.ts';
 import { Api } from './api.ts';
 import { assets } from './assets.ts';
-import { type ConsoleOptions, resolveConsoleOptions } from './console-options.ts';
+import { type Access, accessOf, type ConsoleOptions, resolveConsoleOptions } from './console-options.ts';
 import { CsrfTokens } from './csrf.ts';
 import { Rates } from './rates.ts';
 import type { Redact } from './redact.ts';

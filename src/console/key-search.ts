@@ -1,4 +1,4 @@
-import { isIdOf, keyText } from './short-id.ts';
+import { isIdOf, keyText } from './member-access.ts';
 import type { TurnsOfOperators } from './turns-of-operators.ts';
 import { nextTurn } from './watch-time.ts';
 

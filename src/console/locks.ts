@@ -4,8 +4,8 @@ import { keptRuns, type TaskRun } from '../cluster/task-runs.ts';
 import type { BackendParts } from '../engine/backend.ts';
 import { failureText } from '../errors.ts';
 import type { RefreshGroup } from '../index.ts';
+import { isIdOf, shortId } from './member-access.ts';
 import type { Redact } from './redact.ts';
-import { isIdOf, shortId } from './short-id.ts';
 import { TurnsOfOperators } from './turns-of-operators.ts';
 
 /** At most as many records of each lock. */

@@ -1,8 +1,8 @@
 import type { Logger } from '../index.ts';
 import { printable } from '../printable.ts';
 import { ignoreThenable } from '../time/deferred.ts';
+import { isHashed } from './member-access.ts';
 import { asItIs, type Redact, withoutCredentials } from './redact.ts';
-import { isHashed } from './short-id.ts';
 import { HIDDEN } from './url-credentials.ts';
 
 /** How many results are known, and how long they are at most: a text that was cut passes again where JSON is made. */

@@ -1,7 +1,6 @@
 import type { TicklessEvent } from '../index.ts';
-import { shownKey } from './member-access.ts';
+import { shortId, shownKey } from './member-access.ts';
 import { asItIs, type Redact, shownJson } from './redact.ts';
-import { shortId } from './short-id.ts';
 import { shownMessage } from './shown-texts.ts';
 
 /** An event as operators see it: no value, no key longer than 200 characters. */

@@ -1,4 +1,4 @@
-import type { ShownExecution } from './executions.ts';
+import type { ShownExecution } from './detail.ts';
 import type { HereStatus, InstanceColumn, Level } from './rows.ts';
 import type { ShownDifference } from './shown-value.ts';
 

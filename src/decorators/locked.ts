@@ -2,8 +2,7 @@ import type { Call } from '../callable/refreshing.ts';
 import { type LockedTask, type LockedTaskOptions, lockedTask } from '../cluster/locked-task.ts';
 import { ownOptions } from '../option-checks.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { claimName, nameFor } from './default-name.ts';
-import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+import { claimName, madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
 /** The options of `@locked`: those of `lockedTask`. `backend` or `lock` is required. */
 export interface LockedDecoratorOptions extends Omit<LockedTaskOptions, 'name'> {

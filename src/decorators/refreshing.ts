@@ -3,13 +3,12 @@ import type {
   KeyedRefreshingFunction,
   KeyedRefreshingFunctionOptions,
   RefreshingFunction,
-} from '../callable/callable-types.ts';
+} from '../callable/refreshing.ts';
 import { type Call, refreshingBy } from '../callable/refreshing.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { StandardSchema } from '../schema.ts';
 import { type AsyncMethod, type Decorated, type DecoratorContext, decorator } from './decorate.ts';
-import { claimName, nameFor } from './default-name.ts';
-import { madeFor, optionsOf, PerInstance } from './per-instance.ts';
+import { claimName, madeFor, nameFor, optionsOf, PerInstance } from './per-instance.ts';
 
 /**
  * The options of `@refreshing`: those of the function `refreshing`. A decorator does not know the types of its method, so

@@ -4,8 +4,7 @@ import { isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import { printable } from '../printable.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { engineOf } from '../value/lifecycle.ts';
-import { Derived, type NamedSource } from './derived.ts';
-import { isValue, ValueSource } from './sources.ts';
+import { Derived, isValue, type NamedSource, ValueSource } from './derived.ts';
 
 /** A source of a derived value: a `RefreshingValue`, a function made by `refreshing`, or another derived value; no object of your own. */
 export interface Derivable<T> {

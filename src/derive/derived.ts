@@ -5,8 +5,9 @@ import { messageOf, type SafeLogger } from '../observe/logger.ts';
 import { OutageLog } from '../observe/outage-log.ts';
 import type { Clock } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
-import { type InspectOptions, inspectsValues } from '../value/value-status.ts';
-import type { HeldValue, KnownAges, Source, ValueSource } from './sources.ts';
+import { engineOf, entryOf } from '../value/lifecycle.ts';
+import { RefreshingValue } from '../value/refreshing-value.ts';
+import { type InspectOptions, inspectsValues, type ValueStatus } from '../value/value-status.ts';
 
 /** The state of a derived value at one instant. A copy: it does not change. */
 export interface DerivedStatus<R> extends JsonStatus {
@@ -306,4 +307,54 @@ export class Derived<R> {
     if (this.#origin !== undefined) return this.#held as { value: R; promise: Promise<R> };
     throw this.#lastError ?? new TicklessError('NOT_LOADED', 'is being computed', { member: this.#name });
   }
+}
+
+/** The value that a source holds. Its promise is another one after each replacement, and the same after `keep()`. */
+interface HeldValue<T> {
+  readonly value: T | undefined;
+  /** `undefined`: there is no value. */
+  readonly promise: Promise<T> | undefined;
+}
+
+/** The ages of derived values that one question has found already: a value may be reached in many ways. */
+type KnownAges = Map<unknown, number>;
+
+/** A source, as a derived value sees it. */
+interface Source<T> {
+  /** The same object as long as the source lives. */
+  readonly held: HeldValue<T>;
+  /** Milliseconds since what it holds was loaded. */
+  age(known: KnownAges): number;
+}
+
+/** A `RefreshingValue` as a source, of a derived value or of one that this is derived from. */
+export class ValueSource<T> implements Source<T> {
+  readonly held: HeldValue<T>;
+  readonly #value: RefreshingValue<T>;
+
+  constructor(value: RefreshingValue<T>) {
+    this.held = entryOf(value);
+    this.#value = value;
+  }
+
+  get(options?: ReadOptions): Promise<T> {
+    return this.#value.get(options);
+  }
+
+  get current(): T {
+    return this.#value.current;
+  }
+
+  age(): number {
+    return engineOf(this.#value).options.clock.monotonic() - entryOf(this.#value).loadedAt;
+  }
+
+  get state(): ValueStatus<T>['state'] {
+    return this.#value.inspect({ values: false }).state;
+  }
+}
+
+/** It can be a {@link ValueSource}. */
+export function isValue(received: unknown): received is RefreshingValue<unknown> {
+  return received instanceof RefreshingValue;
 }

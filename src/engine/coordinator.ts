@@ -14,7 +14,7 @@ import type { Clock } from '../time/clock.ts';
 import type { ControlledMember } from './control.ts';
 import type { coordinationKey } from './coordination-key.ts';
 import type { Entry } from './entry.ts';
-import type { FlightScope } from './flight.ts';
+import type { FlightScope } from './load-handle.ts';
 import type { LoadResult } from './load-result.ts';
 import type { PiggybackTrigger } from './piggyback-trigger.ts';
 import type { ResolvedOptions } from './resolved-options.ts';

@@ -1,17 +1,65 @@
-import type { FailedTry } from '../data/execution-record.ts';
+import {
+  type ExecutionEnd,
+  type ExecutionRecord,
+  type ExecutionStart,
+  executionRecord,
+  type FailedTry,
+} from '../data/execution-record.ts';
 import type { TicklessError } from '../errors.ts';
+import type { ExecutionTraces } from '../observe/instrument.ts';
+import type { Events } from '../observe/member-events.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { ignoreRejection, isThenable, rejected } from '../time/deferred.ts';
 import { LazyAbort } from '../time/lazy-abort.ts';
 import { setSharedTimeout } from '../time/shared-timer.ts';
+import type { ActiveLoads } from './active-loads.ts';
+import type { CoordinatedRound, Coordinator } from './coordinator.ts';
+import type { EngineOptions } from './engine-options.ts';
+import type { Entry } from './entry.ts';
+import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
+import { type LoadContext, TryContext } from './load-context.ts';
 import type { LoadHandle, OutdatedBy } from './load-handle.ts';
+import type { KeyedLoadReturn } from './load-result.ts';
+import { type Outlivable, PreviousValue } from './previous-value.ts';
+import { timeoutError } from './read-errors.ts';
 import { type ResolvedRetry, retrying } from './retry.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { RetryJitter } from './retry-jitter.ts';
+import type { Timing } from './timing.ts';
+
+export type { FlightScope } from './load-handle.ts';
+
+/** The function that loads or executes; the same for a value, a key or a task. */
+export type Load<T> = (
+  context: LoadContext,
+  entry: Entry<T>,
+  abort: LazyAbort,
+) => KeyedLoadReturn<T> | PromiseLike<KeyedLoadReturn<T>>;
+
+/** The loader, as its flights see it. */
+export interface FlightHost<T> {
+  readonly options: EngineOptions;
+  readonly events: Events;
+  readonly timing: Timing;
+  readonly rounds: Coordinator | undefined;
+  readonly owner: EntryOwner<T> | undefined;
+  readonly keys: KeyedOwner<T> | undefined;
+  readonly active: ActiveLoads<T>;
+  readonly jitter: RetryJitter;
+  readonly load: Load<T>;
+  /** Called once, unless the flight is ended from outside before. Never throws. */
+  settled(flight: Flight<T>, end: FlightEnd<T>): void;
+  /** Called once after `abortAndDrain`: the load has settled, or its deadline has passed. Never throws. */
+  gone(flight: Flight<T>): void;
+}
+
+type Result<T> = KeyedLoadReturn<T>;
 
 /** How an execution ended. `attempts` counts the calls of the load, 1 or more. */
-export type FlightEnd<A> =
+export type FlightEnd<T> =
   | {
       readonly kind: 'loaded';
-      readonly result: A;
+      readonly result: Result<T>;
       readonly attempts: number;
       /** The load returned no promise. */
       readonly isSynchronous: boolean;
@@ -26,18 +74,6 @@ export type FlightEnd<A> =
     }
   | { readonly kind: 'timed-out'; readonly error: TicklessError; readonly attempts: number };
 
-/** The flight, as the wrapper of its tries sees it. */
-export interface FlightScope {
-  readonly signal: AbortSignal;
-  /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
-  readonly drainDeadline: () => number;
-  /**
-   * Resolves after half of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the flight is
-   * ended before.
-   */
-  readonly sleep: (ms: number) => Promise<void>;
-}
-
 /** With the last one there are ten. */
 const MOST_EARLIER_TRIES = 9;
 
@@ -49,7 +85,8 @@ const NO_TRIES: readonly FailedTry<Error>[] = [];
 const LONGEST_LINGER_MS = 30_000;
 
 /**
- * One execution from its first try to its end: the tries, the pauses between them, and the deadline over all.
+ * One execution of the load of an entry from its first try to its end: the tries, the pauses between them, the deadline over all, and
+ * its round in the cluster.
  *
  * It settles exactly once, whatever the load does: throw, reject, return at once, never settle, throw from `then`.
  * Two endings race, and the first closes the flight:
@@ -60,16 +97,29 @@ const LONGEST_LINGER_MS = 30_000;
  *
  * Timers exist only while it is under way, and keep the process alive only while a caller waits ({@link ref}).
  */
-export abstract class Flight<A> implements LoadHandle {
+export class Flight<T> implements LoadHandle, Outlivable {
+  readonly entry: Entry<T>;
+  readonly details: ExecutionStart;
   outdatedBy: OutdatedBy | undefined = undefined;
   reloadAfter: 'read' | 'forced' | undefined = undefined;
-  abstract readonly startedAt: number;
-  protected readonly clock: Clock;
+  startedAt: number;
+  round: CoordinatedRound<T> | undefined = undefined;
+  /** The promise of the value that was in place at the last try. */
+  previous: Promise<T> | undefined = undefined;
+  /** When it has settled: readers waited for it. */
+  isAwaited: boolean = false;
+  readonly #host: FlightHost<T>;
+  readonly #clock: Clock;
   readonly #retry: ResolvedRetry | undefined;
-  /** A load that throws on the stack of a caller is not tried again: the caller gets the error at once. */
-  readonly #failsOnStack: boolean;
+  /** The deadline over all tries together; `Infinity`: none. */
   readonly #timeoutMs: number;
+  /** For instruments; `undefined`: there are none. */
+  readonly #trace: ExecutionTraces | undefined;
   readonly #abort: LazyAbort = new LazyAbort();
+  /** Of the last try. */
+  #context: TryContext | undefined;
+  #record: { bytes: number | undefined } | undefined;
+  #duration: number | undefined = undefined;
   /** Those that run. */
   #timers: readonly Timer[] = NO_TIMERS;
   #attempts = 0;
@@ -78,44 +128,32 @@ export abstract class Flight<A> implements LoadHandle {
   #refs = 0;
   #isOver = false;
   #hasStarted = false;
-  /** Over, and the promise of all tries, or of the wrapper, has settled. */
+  /** Over, and the promise of all tries, or of the round, has settled. */
   #hasSettled = false;
   /** Tries under p-retry that have not settled: p-retry itself ends with the abort. */
   #liveTries = 0;
   #isLingering = false;
 
-  /** @param timeoutMs the deadline over all tries together; `Infinity`: none. */
-  constructor(clock: Clock, timeoutMs: number, retry: ResolvedRetry | undefined, failsOnStack: boolean) {
-    this.clock = clock;
-    this.#timeoutMs = timeoutMs;
-    this.#retry = retry;
-    this.#failsOnStack = failsOnStack;
+  constructor(host: FlightHost<T>, entry: Entry<T>, details: ExecutionStart) {
+    const { clock, retry, isRetryDefault, timeoutMs } = host.options;
+    this.startedAt = clock.monotonic();
+    this.#host = host;
+    this.#clock = clock;
+    this.#timeoutMs = Math.min(timeoutMs, Math.max(0, entry.inheritedDeadline - this.startedAt));
+    this.#retry = isRetryDefault && entry.failures > 0 ? undefined : retry;
+    this.entry = entry;
+    this.details = details;
+    this.#trace = host.events.begin(details);
   }
 
-  /** Calls the load. */
-  protected abstract attempt(attempt: number, abort: LazyAbort): A | PromiseLike<A>;
-  /**
-   * Wraps the tries: the flight settles with the result of the wrapper. `undefined`: no wrapper, and a synchronous load
-   * settles at once.
-   */
-  protected abstract readonly wrap: ((tries: () => Promise<A>, scope: FlightScope) => Promise<A>) | undefined;
-  /** The jitter of the pause after that error. */
-  protected abstract jitterAfter(error: unknown): number;
-  /** How long the source asked not to be called after that error, in milliseconds. */
-  protected abstract restAfter(error: unknown): number;
-  /** The reason of the abort at the deadline. */
-  protected abstract timeoutReason(attempts: number, lastError: unknown): TicklessError;
-  /** Called once, unless the flight is ended from outside before. Never throws. */
-  protected abstract settled(end: FlightEnd<A>): void;
-  /** Called when it is ended before its load has settled, first of all. Never throws. */
-  protected abstract ended(reason: Error): void;
-  /** Called when a result arrives after the flight was over. Never throws. */
-  protected abstract late(): void;
-  /** Called once after {@link abortAndDrain}: the load has settled, or its deadline has passed. Never throws. */
-  protected abstract gone(): void;
-
   get waitedFor(): string | undefined {
-    return undefined;
+    const context = this.#context;
+    const place = context && this.#host.options.loadLimit?.waitedFor(context);
+    return this.round?.waitedFor ?? place ?? (context && TryContext.waitedFor(context));
+  }
+
+  get outlivedInMs(): number {
+    return this.#host.timing.outlivedInMs(this.entry);
   }
 
   get hasStarted(): boolean {
@@ -138,18 +176,19 @@ export abstract class Flight<A> implements LoadHandle {
 
   /** Makes the first try, on the caller's stack. A synchronous load has settled when this returns. */
   start(): void {
-    this.#start(this.#failsOnStack && this.wrap === undefined);
+    this.#start(this.#host.options.isRetryDefault);
   }
 
+  /** @param failsAtOnce a load that throws is not tried again: the caller gets the error at once. */
   #start(failsAtOnce: boolean): void {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
-    const { clock, wrap } = this;
-    const now = clock.monotonic();
+    const { rounds } = this.#host;
+    const now = this.#clock.monotonic();
     this.#deadlineAt = now + this.#timeoutMs;
-    if (wrap !== undefined) {
+    if (rounds !== undefined) {
       this.#startDeadline(now);
-      this.#settleWith(this.#wrapped(wrap));
+      this.#settleWith(this.#inRound(rounds));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
@@ -157,13 +196,35 @@ export abstract class Flight<A> implements LoadHandle {
       this.#settle(first);
       return;
     }
-    const later = clock.monotonic(); // the first try may have held the stack for a while
+    const later = this.#clock.monotonic(); // the first try may have held the stack for a while
     this.#startDeadline(later);
     this.#settleWith(first, later);
   }
 
-  #wrapped(wrap: NonNullable<typeof this.wrap>): Promise<A> {
-    return wrap(() => this.#allTries(), {
+  #inRound(coordinator: Coordinator): Promise<Result<T>> {
+    const host = this.#host;
+    const { entry } = this;
+    const round: CoordinatedRound<T> = coordinator.begin(entry, {
+      ...this.details,
+      validSince: () => host.keys?.validity.validSince ?? -Infinity,
+      began: () => {
+        if (entry.flight !== this || this.outdatedBy === 'abort') return;
+        this.outdatedBy = undefined;
+        host.keys?.validity.loadBegan(entry);
+      },
+      published: (bytes) => {
+        if (this.#record !== undefined) this.#record.bytes = bytes;
+      },
+      fail: (error) => this.fail(error),
+      over: () => {
+        host.active.rounds.delete(round);
+        host.owner?.changed(entry);
+        host.active.ended();
+      },
+    });
+    host.active.rounds.add(round);
+    this.round = round;
+    return round.run(() => this.#allTries(), {
       signal: this.#abort.signal,
       drainDeadline: () => this.#drainDeadline(),
       sleep: (ms) => this.#sleep(ms, ms / 2),
@@ -191,7 +252,7 @@ export abstract class Flight<A> implements LoadHandle {
   fail(error: Error): void {
     if (this.#isOver) return;
     this.end(error);
-    this.settled({ kind: 'failed', error, attempts: this.#attempts });
+    this.#host.settled(this, { kind: 'failed', error, attempts: this.#attempts });
   }
 
   cancel(errorOf: (attempts: number) => TicklessError): void {
@@ -201,7 +262,7 @@ export abstract class Flight<A> implements LoadHandle {
     const isLive = this.#hasStarted;
     if (isLive) this.abortAndDrain(error);
     else this.end(error);
-    this.settled({ kind: 'cancelled', error, attempts, isLive });
+    this.#host.settled(this, { kind: 'cancelled', error, attempts, isLive });
   }
 
   end(reason: Error): void {
@@ -209,7 +270,10 @@ export abstract class Flight<A> implements LoadHandle {
     const wasOver = this.#isOver;
     this.#close(); // it may have lingered until now
     if (wasOver) return;
-    this.ended(reason);
+    const context = this.#context;
+    if (context !== undefined) this.#host.options.loadLimit?.giveUp(context, reason);
+    const record = this.#recordOf({ outcome: 'cancelled', error: reason }, this.measured());
+    queueMicrotask(() => this.#report(record)); // unless its outcome is applied on this stack
     this.#abort.abort(reason);
   }
 
@@ -217,13 +281,13 @@ export abstract class Flight<A> implements LoadHandle {
     if (this.#isOver) return;
     this.end(reason);
     this.#isLingering = true;
-    const left = this.#drainDeadline() - this.clock.monotonic();
+    const left = this.#drainDeadline() - this.#clock.monotonic();
     this.#addTimer(() => this.#leave(), Math.max(0, left));
   }
 
   #drainDeadline(): number {
     if (this.#deadlineAt < Infinity) return this.#deadlineAt;
-    return this.clock.monotonic() + LONGEST_LINGER_MS;
+    return this.#clock.monotonic() + LONGEST_LINGER_MS;
   }
 
   #startDeadline(now: number): void {
@@ -232,7 +296,7 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   /** @param firstTryAt it is the first try, which may be followed by others: when that was made (monotonic). */
-  #settleWith(result: Promise<A>, firstTryAt?: number): void {
+  #settleWith(result: Promise<Result<T>>, firstTryAt?: number): void {
     result.then(
       (result) => this.#settle({ kind: 'loaded', result, attempts: this.#attempts, isSynchronous: false }),
       (error) => {
@@ -243,10 +307,10 @@ export abstract class Flight<A> implements LoadHandle {
     );
   }
 
-  #allTries(): Promise<A> {
+  #allTries(): Promise<Result<T>> {
     const first = this.#firstTry(false);
     if ('then' in first) {
-      const now = this.clock.monotonic();
+      const now = this.#clock.monotonic();
       return first.catch((error) => this.#otherTries(error, now) ?? first);
     }
     return first.kind === 'loaded'
@@ -255,14 +319,14 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   /** The outcome of a synchronous load, or a promise of what is still to come. */
-  #firstTry(failsAtOnce: boolean): FlightEnd<A> | Promise<A> {
+  #firstTry(failsAtOnce: boolean): FlightEnd<T> | Promise<Result<T>> {
     try {
       this.#attempts = 1;
-      const result = this.attempt(1, this.#abort);
+      const result = this.#try(1);
       // Promise.resolve calls a user's `then` in a job of its own and turns what it throws into a rejection.
       return isThenable(result)
-        ? Promise.resolve(result as PromiseLike<A>)
-        : { kind: 'loaded', result: result as A, attempts: 1, isSynchronous: true };
+        ? Promise.resolve(result as PromiseLike<Result<T>>)
+        : { kind: 'loaded', result: result as Result<T>, attempts: 1, isSynchronous: true };
     } catch (error) {
       return failsAtOnce || this.#retry === undefined
         ? { kind: 'failed', error, attempts: 1 }
@@ -271,30 +335,30 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   /** Only a first try that has failed is given to p-retry. `undefined`: no other follows. */
-  #otherTries(error: unknown, startedAt: number): Promise<A> | undefined {
+  #otherTries(error: unknown, startedAt: number): Promise<Result<T>> | undefined {
     const retry = this.#retry;
     if (retry === undefined || this.#isOver) return undefined;
-    const { clock } = this;
+    const clock = this.#clock;
     const first = rejected(error); // p-retry does not look at it where its options are invalid
-    const tries = (attempt: number): Promise<A> => {
+    const tries = (attempt: number): Promise<Result<T>> => {
       if (attempt === 1) return first;
       this.#attempts = attempt;
-      return this.#track(Promise.resolve(this.attempt(attempt, this.#abort)));
+      return this.#track(Promise.resolve(this.#try(attempt)));
     };
     return retrying(tries, retry, {
       signal: this.#abort.signal,
       startedAt,
-      random: (error) => this.jitterAfter(error),
+      random: (error) => this.#host.jitter.after(error),
       now: () => clock.monotonic(),
       pause: (ms, error) => this.#pause(ms, error),
     });
   }
 
   /** p-retry reports only the abort: a try may go on after that. */
-  #track(result: Promise<A>): Promise<A> {
+  #track(result: Promise<Result<T>>): Promise<Result<T>> {
     this.#liveTries += 1;
     const settled = (isLate: boolean): void => {
-      if (isLate) this.late();
+      if (isLate) this.#late();
       this.#liveTries -= 1;
       this.#checkGone();
     };
@@ -305,29 +369,87 @@ export abstract class Flight<A> implements LoadHandle {
     return result;
   }
 
-  #settle(end: FlightEnd<A>): void {
+  /** Calls the load. */
+  #try(attempt: number): ReturnType<Load<T>> {
+    const { events, options, load } = this.#host;
+    const { round, entry } = this;
+    const abort = this.#abort;
+    if (round !== undefined && attempt === 1) {
+      this.startedAt = this.#clock.monotonic();
+      events.emit('load-started', this.details);
+      abort.signal.throwIfAborted(); // a listener may have superseded it
+    }
+    const context = new TryContext(this.details, attempt, abort);
+    const { last, value, promise } = entry;
+    this.previous = promise;
+    if (options.kind !== 'task')
+      context.previous = last && new PreviousValue(value, last.endedAt, last.meta, this);
+    if (round?.token !== undefined) context.token = round.token;
+    this.#context = context;
+    const trace = this.#trace;
+    return trace === undefined
+      ? load(context, entry, abort)
+      : trace.call(attempt, () => load(context, entry, abort));
+  }
+
+  /** Its result is here, or it is ended: how long it took, in milliseconds. The first call counts. */
+  measured(): number {
+    this.#duration ??= this.#clock.monotonic() - this.startedAt;
+    return this.#duration;
+  }
+
+  /** Its end, once its result is applied: for the log of the member, listeners and instruments. The first call counts. */
+  report(end: ExecutionEnd): void {
+    this.#report(this.#recordOf(end, this.measured()));
+  }
+
+  #report(record: ExecutionRecord<Error>): void {
+    if (this.#record !== undefined) return;
+    this.#record = record;
+    this.#host.events.ended(record);
+    this.#trace?.end(record);
+  }
+
+  #recordOf(end: ExecutionEnd, took: number): ExecutionRecord<Error> {
+    const { attempts, tries, round, details } = this;
+    const startedAt = this.#host.options.now() - (this.#clock.monotonic() - this.startedAt);
+    return executionRecord(
+      details,
+      { startedAt, took, attempts, tries, token: round?.token, bytes: round?.bytes },
+      end,
+    );
+  }
+
+  /** Its result has arrived after it was over. */
+  #late(): void {
+    const took = this.#clock.monotonic() - this.startedAt;
+    this.#host.events.ended(this.#recordOf({ outcome: 'late' }, took));
+  }
+
+  #settle(end: FlightEnd<T>): void {
     if (this.#isOver) {
-      if (end.kind === 'loaded') this.late();
+      if (end.kind === 'loaded') this.#late();
       this.#hasSettled = true;
       this.#checkGone();
       return;
     }
     this.#close();
-    this.settled(end);
+    this.#host.settled(this, end);
   }
 
   #timeOut(): void {
-    const error = this.timeoutReason(this.#attempts, this.#tries.at(-1)?.error);
+    const cause = this.#tries.at(-1)?.error;
+    const error = timeoutError(this.#host.options, this.entry.key, this.#attempts, cause, this.waitedFor);
     this.end(error);
-    this.settled({ kind: 'timed-out', error, attempts: this.#attempts });
+    this.#host.settled(this, { kind: 'timed-out', error, attempts: this.#attempts });
   }
 
   #pause(ms: number, error: Error): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
-    const delay = Math.max(ms, this.restAfter(error));
-    if (this.clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
+    const delay = Math.max(ms, retryAfterMs(error, this.#clock.now()));
+    if (this.#clock.monotonic() + delay >= this.#deadlineAt) return Promise.resolve(false);
     this.#tries = [...this.#tries, { error, pause: delay }].slice(-MOST_EARLIER_TRIES);
-    // It ends too when it is superseded meanwhile: the wrapper waits for the last try.
+    // It ends too when it is superseded meanwhile: the round waits for the last try.
     return this.#sleep(delay).then(
       () => true,
       () => false,
@@ -360,7 +482,7 @@ export abstract class Flight<A> implements LoadHandle {
     if (!this.#isLingering) return;
     this.#isLingering = false;
     this.#close();
-    this.gone();
+    this.#host.gone(this);
   }
 
   #startTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
@@ -368,7 +490,7 @@ export abstract class Flight<A> implements LoadHandle {
   }
 
   #addTimer(callback: () => void, delayMs: number, earlyByMs: number = 0): void {
-    const { clock } = this;
+    const clock = this.#clock;
     const fire = (): void => {
       this.#timers = this.#timers.filter((other) => other !== timer);
       callback();

@@ -35,3 +35,15 @@ export interface LoadHandle {
   /** As {@link end}; its place is free when the aborted load has settled, at the latest at its deadline. */
   abortAndDrain(reason: Error): void;
 }
+
+/** The flight, as its round sees it. */
+export interface FlightScope {
+  readonly signal: AbortSignal;
+  /** Until when its load may go on if it is ended now (monotonic): its deadline, or 30 s without one. */
+  readonly drainDeadline: () => number;
+  /**
+   * Resolves after half of `ms` to `ms` milliseconds, together with other flights that wait; rejects with the reason when the flight is
+   * ended before.
+   */
+  readonly sleep: (ms: number) => Promise<void>;
+}

@@ -3,34 +3,28 @@ import { isThenable } from '../time/deferred.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import type { LoadContext } from './load-context.ts';
 
-/** A place that a call has taken. */
-interface Place {
-  /** When it is taken back (monotonic). `Infinity`: when its executions are over. */
+/** A call that waits for a place, or has one: of one entry, or of a batch. */
+interface Call {
+  /** The member whose load it is. */
+  readonly member: string;
+  /** When its place is taken back (monotonic). `Infinity`: when its executions are over. */
   readonly until: number;
-  readonly endless: EndlessPlace | undefined;
+  /** Of its executions that are not over; known while it waits, and where no deadline takes its place back. */
+  contexts: Set<LoadContext>;
+  /** When it took a place that no deadline takes back (monotonic). */
+  since: number;
+  /** Ends its wait; `undefined`: it does not wait. */
+  quit: ((reason: Error) => void) | undefined;
 }
 
 /** A place that no deadline takes back. */
-export interface EndlessPlace {
-  /** The member whose load has it. */
-  readonly member: string;
-  /** Of its executions that are not over. */
-  readonly contexts: Set<LoadContext>;
-  /** When it was taken (monotonic). */
-  readonly since: number;
-}
-
-/** A call that waits for a place: of one entry, or of a batch. */
-interface WaitingCall {
-  readonly quit: (reason: Error) => void;
-  /** Of its entries that still wait. */
-  readonly contexts: Set<LoadContext>;
-}
+export type EndlessPlace = Readonly<Pick<Call, 'contexts' | 'since'>>;
 
 /** Executions with the same deadline time out first, or those in line would begin at their own deadline. */
 const RECLAIM_AFTER_MS = 1;
 
-const NONE: readonly LoadContext[] = [];
+/** One for all: nothing is added to it. */
+const NONE: Set<LoadContext> = /* @__PURE__ */ new Set();
 
 /** The call, within another limit. Apart, as a function with a closure costs memory in each call, also where it makes none. */
 function within<R>(limit: LoadLimit, ...args: Parameters<typeof limit.run<R>>): () => R | PromiseLike<R> {
@@ -50,11 +44,10 @@ export class LoadLimit {
   readonly #semaphore: Semaphore;
   readonly #clock: Clock;
   readonly #outer: LoadLimit | undefined;
-  readonly #places: Set<Place> = new Set();
-  /** The places that no deadline takes back, by the contexts of their executions. */
-  readonly #endless: Map<LoadContext, Place> = new Map();
-  /** By the contexts of their entries. */
-  readonly #waiting: Map<LoadContext, WaitingCall> = new Map();
+  /** Those that have places. */
+  readonly #places: Set<Call> = new Set();
+  /** Those that wait, or have places that no deadline takes back, by the contexts of their executions. */
+  readonly #calls: Map<LoadContext, Call> = new Map();
   #reclaim: { readonly timer: Timer; readonly at: number } | undefined;
 
   /** @param outer a limit that its calls count for too. */
@@ -67,7 +60,8 @@ export class LoadLimit {
 
   /** For people: the place for which the load with this context waits. `undefined`: it does not wait. */
   waitedFor(context: LoadContext): string | undefined {
-    if (this.#waiting.has(context)) return `waiting for one of ${this.max} places (concurrency)`;
+    if (this.#calls.get(context)?.quit !== undefined)
+      return `waiting for one of ${this.max} places (concurrency)`;
     return this.#outer?.waitedFor(context);
   }
 
@@ -79,23 +73,19 @@ export class LoadLimit {
   /** The calls of a member under way whose places no deadline takes back, in the order in which they began. */
   endless(member: string): readonly EndlessPlace[] {
     if (this.#outer !== undefined) return this.#outer.endless(member);
-    return [...this.#places].flatMap(({ endless }) => (endless?.member === member ? [endless] : []));
+    return [...this.#places].filter((call) => call.until === Infinity && call.member === member);
   }
 
   /** The load with this context is over. A call rejects with the reason if none of its loads waits any longer. */
   giveUp(context: LoadContext, reason: Error): void {
-    const call = this.#waiting.get(context);
-    if (call === undefined) {
-      this.#outer?.giveUp(context, reason);
-      const place = this.#endless.get(context);
-      place?.endless?.contexts.delete(context);
-      if (place?.endless?.contexts.size === 0) this.#leave(place);
-      this.#endless.delete(context);
-      return;
-    }
-    this.#waiting.delete(context);
+    const call = this.#calls.get(context);
+    if (call?.quit === undefined) this.#outer?.giveUp(context, reason);
+    if (call === undefined) return;
+    this.#calls.delete(context);
     call.contexts.delete(context);
-    if (call.contexts.size === 0) call.quit(reason);
+    if (call.contexts.size > 0) return;
+    if (call.quit === undefined) this.#leave(call);
+    else call.quit(reason);
   }
 
   /**
@@ -112,29 +102,24 @@ export class LoadLimit {
     member: string,
   ): R | PromiseLike<R> {
     const next = this.#outer === undefined ? call : within(this.#outer, call, until, contexts, member);
-    if (this.#semaphore.tryEnter()) return this.#call(next, this.#placeOf(until, contexts, member));
-    return this.#queue(next, until, contexts, member);
+    const place: Call = {
+      member,
+      until: until + RECLAIM_AFTER_MS,
+      contexts: NONE,
+      since: 0,
+      quit: undefined,
+    };
+    const isFree = this.#semaphore.tryEnter();
+    if (!isFree || until === Infinity) place.contexts = new Set(contexts());
+    return isFree ? this.#call(next, place) : this.#wait(next, place);
   }
 
-  #queue<R>(
-    next: () => R | PromiseLike<R>,
-    until: number,
-    contexts: () => readonly LoadContext[],
-    member: string,
-  ): Promise<R> {
-    const waiting = new Set(contexts());
-    const still = (): Set<LoadContext> => waiting;
-    return this.#wait(() => this.#call(next, this.#placeOf(until, still, member)), waiting);
-  }
-
-  #placeOf(until: number, contexts: () => Iterable<LoadContext>, member: string): Place {
-    if (until < Infinity) return { until: until + RECLAIM_AFTER_MS, endless: undefined };
-    return { until, endless: { member, contexts: new Set(contexts()), since: this.#clock.monotonic() } };
-  }
-
-  #call<R>(call: () => R | PromiseLike<R>, place: Place): R | PromiseLike<R> {
+  #call<R>(call: () => R | PromiseLike<R>, place: Call): R | PromiseLike<R> {
     this.#places.add(place);
-    for (const context of place.endless?.contexts ?? NONE) this.#endless.set(context, place);
+    if (place.until === Infinity) {
+      place.since = this.#clock.monotonic();
+      for (const context of place.contexts) this.#calls.set(context, place);
+    }
     this.#reclaimInTime(place.until);
     try {
       const result = call();
@@ -147,42 +132,42 @@ export class LoadLimit {
     }
   }
 
-  #leaveAfter<R>(promise: Promise<R>, place: Place): Promise<R> {
+  #leaveAfter<R>(promise: Promise<R>, place: Call): Promise<R> {
     const leave = (): void => this.#leave(place);
     promise.then(leave, leave);
     return promise;
   }
 
-  #wait<R>(enter: () => R | PromiseLike<R>, contexts: Set<LoadContext>): Promise<R> {
+  #wait<R>(call: () => R | PromiseLike<R>, place: Call): Promise<R> {
     return new Promise((resolve, reject) => {
       let isQuit = false;
       const begin = (): R | PromiseLike<R> => {
-        if (isQuit)
+        if (isQuit) {
           this.#semaphore.leave(); // since its turn came
-        else for (const context of contexts) this.#waiting.delete(context);
-        return isQuit ? (undefined as R) : enter();
+          return undefined as R;
+        }
+        for (const context of place.contexts) this.#calls.delete(context);
+        place.quit = undefined;
+        return this.#call(call, place);
       };
       const quit = this.#semaphore.queue(() => {
         this.#stopReclaiming();
         // Not on the stack of the call that has just ended.
         void Promise.resolve().then(begin).then(resolve, reject);
       });
-      const waiting: WaitingCall = {
-        contexts,
-        quit: (reason) => {
-          isQuit = true;
-          quit();
-          this.#stopReclaiming();
-          reject(reason);
-        },
+      place.quit = (reason) => {
+        isQuit = true;
+        quit();
+        this.#stopReclaiming();
+        reject(reason);
       };
-      for (const context of contexts) this.#waiting.set(context, waiting);
+      for (const context of place.contexts) this.#calls.set(context, place);
       if (this.#semaphore.waiting === 1) this.#reclaimNext();
     });
   }
 
-  #leave(place: Place): void {
-    for (const context of place.endless?.contexts ?? NONE) this.#endless.delete(context);
+  #leave(place: Call): void {
+    for (const context of place.contexts) this.#calls.delete(context);
     if (this.#places.delete(place)) this.#semaphore.leave();
   }
 

@@ -6,12 +6,11 @@ import { OutageLog, type ServedState } from '../observe/outage-log.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { showInstant } from '../time/show-instant.ts';
 import type { CoolingDown } from './cool-down.ts';
-import type { DecisionRules } from './decide.ts';
+import { type DecisionRules, isRefusedAsFailing, mayServe } from './decide.ts';
 import type { Entry } from './entry.ts';
 import type { FlightEnd } from './flight.ts';
 import { limitIn } from './read-errors.ts';
 import type { ResolvedOptions } from './resolved-options.ts';
-import { servedState } from './served-state.ts';
 
 /** Mistakes, absent keys and reads after `close()`. */
 const NOT_LOGGED: readonly ErrorCode[] = ['OPTION', 'ABSENT', 'CLOSED'];
@@ -135,4 +134,31 @@ function waitedForIn(error: Error): string {
 
 function ofKey(key: unknown, others: string): string {
   return key === undefined ? '' : ` of ${showKey(key)}${others}`;
+}
+
+/** For people: whether reads of the entry are served now, the age of the value, and its limit. */
+function servedState(entry: Entry<unknown>, rules: DecisionRules, isTask: boolean, now: number): ServedState {
+  const { key, isLoaded, maxStalenessMs, flight } = entry;
+  const limit =
+    maxStalenessMs < Infinity ? `maxStaleness is ${showDuration(maxStalenessMs)}` : 'without maxStaleness';
+  const parts = [
+    isTask
+      ? lastSuccess(entry, now)
+      : `${valueText(entry, now)}${key === undefined ? '' : ` (${showKey(key)})`}`,
+    ...(isLoaded ? [limit] : []),
+    ...(isLoaded && isRefusedAsFailing(entry, rules) ? ['whenFailing is throw'] : []),
+    ...(rules.runState === 'open' ? [] : [`it is ${rules.runState}`]),
+    ...(flight === undefined ? [] : [`a load is under way for ${showDuration(now - flight.startedAt)}`]),
+  ];
+  return { isServed: mayServe(entry, rules, now), text: parts.join(', ') };
+}
+
+function valueText({ isLoaded, loadedAt }: Entry<unknown>, now: number): string {
+  if (!isLoaded) return 'there is no value';
+  return `the value is ${showDuration(now - loadedAt)} old`;
+}
+
+function lastSuccess({ isLoaded, loadedAt }: Entry<unknown>, now: number): string {
+  if (!isLoaded || loadedAt === -Infinity) return 'no success is known here';
+  return `the last success was ${showDuration(now - loadedAt)} ago`;
 }

@@ -10,24 +10,21 @@ import { rejected } from '../time/deferred.ts';
 import { ActiveLoads } from './active-loads.ts';
 import { Backups } from './backups.ts';
 import { Changes } from './changes.ts';
-import { ClockComparison } from './clock-comparison.ts';
+import type { CoolingDown } from './cool-down.ts';
 import type { Coordinator, RemoteResult } from './coordinator.ts';
 import { type DecisionRules, decideNext, type RunState } from './decide.ts';
 import { inDetachedContext } from './detached-context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { type Entry, putBackWaiters, takeWaiters, waitersOf } from './entry.ts';
 import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import { executionEnd } from './execution-end.ts';
-import type { FlightEnd } from './flight.ts';
-import { type ExecutionHost, type Load, LoadExecution } from './load-execution.ts';
+import { Flight, type FlightEnd, type FlightHost, type Load } from './flight.ts';
 import type { LoadHandle } from './load-handle.ts';
 import { LoadReporter } from './load-reporter.ts';
-import type { KeyedLoadReturn } from './load-result.ts';
 import { isOnStack, ownLoadError } from './own-load.ts';
 import { neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, nextError, timeoutError } from './read-errors.ts';
 import { RetryJitter } from './retry-jitter.ts';
-import { type Settlement, Settler } from './settler.ts';
+import { executionEnd, type Settlement, Settler } from './settler.ts';
 import { Timing } from './timing.ts';
 import { Waiters, type WaitLimit } from './waiters.ts';
 
@@ -63,11 +60,10 @@ const RELEASE_GRACE_MS = 1000;
  * So at most one load runs, whatever the number of invalidations. A load that no one can use, after `set` or a drop, is
  * aborted. It keeps its place until it has settled, or to its deadline: loads that ignore their signal do not pile up.
  */
-export class Loader<T> implements ExecutionHost<T> {
+export class Loader<T> implements FlightHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
-  readonly clocks: ClockComparison<T>;
   readonly reporter: LoadReporter;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
@@ -99,12 +95,10 @@ export class Loader<T> implements ExecutionHost<T> {
     const { whenTooStale, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
-    const reporter = new LoadReporter(options, this.rules);
-    this.reporter = reporter;
-    this.clocks = new ClockComparison(this, this.timing, reporter);
+    this.reporter = new LoadReporter(options, this.rules);
     this.backups = new Backups(options);
     this.changes = new Changes(options, this.events);
-    this.#settler = new Settler(this, this.timing, reporter, this.changes);
+    this.#settler = new Settler(this);
     this.load = load;
     this.active = new ActiveLoads(options.clock);
     this.jitter = new RetryJitter(options.random);
@@ -173,7 +167,7 @@ export class Loader<T> implements ExecutionHost<T> {
     const { key } = entry;
     const details: ExecutionStart =
       key === undefined ? { trigger, background } : { trigger, background, key };
-    const flight = new LoadExecution(this, entry, details);
+    const flight = new Flight(this, entry, details);
     entry.inheritedDeadline = Infinity;
     entry.flight = flight;
     this.active.entries.add(entry);
@@ -326,7 +320,7 @@ export class Loader<T> implements ExecutionHost<T> {
   #startNext(entry: Entry<T>, wanted: LoadHandle['reloadAfter']): void {
     const awaits = entry.waiters?.hasReaders ? (wanted ?? 'read') : undefined;
     if (awaits === undefined && entry.flight !== undefined) return; // user code has started it
-    const now = this.clocks.check(entry);
+    const now = this.checkClocks(entry);
     switch (decideNext(entry, this.rules, now, awaits)) {
       case 'wait-for-load':
         this.startNow(entry, awaits === 'forced' ? awaits : nextTrigger(entry), false);
@@ -340,6 +334,35 @@ export class Loader<T> implements ExecutionHost<T> {
       case 'serve':
         takeWaiters(entry)?.resolve(entry.value as T); // they wait for the end only, which this is
     }
+  }
+
+  /** Compares the clocks if it is time to. @returns the monotonic clock. */
+  checkClocks(entry: Entry<T>): number {
+    this.initial?.(); // before the clock is read: it is due from the moment at which it is in place
+    const now = this.options.clock.monotonic();
+    if (now >= entry.checkClocksAt) this.compareClocks(entry, now);
+    return now;
+  }
+
+  /**
+   * Computes the due time anew if the wall clock was stepped. Also puts the initial value into place: all that depends on the state of
+   * an entry calls this before.
+   */
+  compareClocks(entry: Entry<T>, now: number): void {
+    this.initial?.();
+    const { dueAt } = entry;
+    this.#planned(entry, this.timing.compareClocks(entry, now));
+    if (entry.dueAt !== dueAt) this.owner?.changed(entry);
+  }
+
+  /** The timing has another schedule. */
+  rescheduled(entry: Entry<T>): void {
+    this.#planned(entry, this.timing.rescheduled(entry));
+    this.owner?.changed(entry);
+  }
+
+  #planned(entry: Entry<T>, coolingDown: CoolingDown | undefined): void {
+    if (coolingDown !== undefined) this.reporter.brokenSchedule(entry, coolingDown);
   }
 
   /** Lets the read or request at hand start other members of the group that are due, and a check of the store. */
@@ -373,7 +396,7 @@ export class Loader<T> implements ExecutionHost<T> {
     this.owner?.changed(entry);
   }
 
-  settled(execution: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): void {
+  settled(execution: Flight<T>, end: FlightEnd<T>): void {
     const { entry } = execution;
     if (execution.outdatedBy === 'abort' && entry.isLoaded && entry.promise !== execution.previous) {
       // A listener of its abort has put a value into place, which the failure is older than.
@@ -422,7 +445,7 @@ export class Loader<T> implements ExecutionHost<T> {
   }
 
   /** Those that came after the load was superseded: its result may be good enough for them all the same. */
-  #settleLate(execution: LoadExecution<T>, settlement: Settlement<T>): void {
+  #settleLate(execution: Flight<T>, settlement: Settlement<T>): void {
     const { entry } = execution;
     if (settlement.isForAll) settleWaiters(takeWaiters(entry), settlement);
     else if (settlement.kind === 'failed' && execution.reloadAfter !== 'forced') {
@@ -431,7 +454,7 @@ export class Loader<T> implements ExecutionHost<T> {
     execution.reloadAfter = undefined;
   }
 
-  gone(execution: LoadExecution<T>): void {
+  gone(execution: Flight<T>): void {
     const { entry } = execution;
     if (entry.flight !== execution) return;
     this.keys?.pin(entry);

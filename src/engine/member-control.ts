@@ -1,10 +1,10 @@
+import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { rejected } from '../time/deferred.ts';
 import type { ControlledMember } from './control.ts';
 import type { Coordinator } from './coordinator.ts';
 import type { RunState } from './decide.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { closedError } from './read-errors.ts';
-import { reachesAll, type ScopeOptions } from './scope.ts';
 
 /** The engine of a member, as far as it is controlled. */
 export interface ControlledEngine extends ControlledMember {
@@ -31,4 +31,47 @@ export function control(
   else engine.resume();
   if (!isForAll) return Promise.resolve();
   return engine.untilClosed((engine.coordinator as Coordinator).control(isPaused));
+}
+
+/** The options of a change of a member. */
+export interface ScopeOptions {
+  /**
+   * The change is made on this instance only. Without it a change of a member with a `backend` reaches all instances: here at once, the
+   * others within their `propagateWithin`. The promise resolves when the backend has it, and rejects with
+   * `BACKEND_DOWN` when it could not be reached within the `timeout`, with `CLOSED` when
+   * `close()` ended the wait; the change stays here. It may be dropped. A member without a backend changes here.
+   * @default false
+   */
+  readonly here?: boolean | undefined;
+}
+
+/** The options of methods beside `here`, each a boolean. */
+interface Flags {
+  readonly drop?: boolean | undefined;
+}
+
+/**
+ * Checks the options of a change.
+ *
+ * @param flags those that the method takes beside `here`.
+ * @returns whether the change reaches all instances.
+ * @throws {TicklessError} `OPTION` for an unknown option, and for one that is not a boolean.
+ */
+export function reachesAll(
+  { name, membership }: Pick<EngineOptions, 'name' | 'membership'>,
+  given: (ScopeOptions & Flags) | undefined,
+  ...flags: readonly (keyof Flags)[]
+): boolean {
+  const options = ownOptions(given);
+  const all = [...flags, 'here'] as const;
+  namesArgument(name, options, all);
+  const checks = new OptionChecks(name);
+  for (const flag of all) checks.oneOf(flag, options?.[flag] ?? false, [true, false]);
+  checks.done();
+  return options?.here !== true && isShared(membership);
+}
+
+/** Whether instances share the member: its values, its marks, and whether it is paused. */
+function isShared(membership: EngineOptions['membership']): boolean {
+  return membership?.hasStore === true && membership.hasLock;
 }

@@ -2,71 +2,39 @@ import type { CloseReport } from '../data/close-report.ts';
 import type { VersionControl } from '../data/version-control.ts';
 import { reasonOf, TicklessError } from '../errors.ts';
 import { cutOffLine } from '../observe/cut-off-line.ts';
-import type { Events } from '../observe/member-events.ts';
 import type { WaitUntil } from '../observe/wait-until.ts';
-import type { Execution, Schedule, ScheduleLike } from '../schedule/schedule.ts';
+import type { Schedule, ScheduleLike } from '../schedule/schedule.ts';
 import { scheduleArgument } from '../schedule/to-schedule.ts';
 import { Deferred, ignoreRejection, rejected, voided } from '../time/deferred.ts';
-import type { CoordinationProblem, Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
+import type { Coordinator, PolledEntry, ShareRequest } from './coordinator.ts';
 import { decide, isBusy, isDeferred, isDue, type RunState, startableFrom } from './decide.ts';
-import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
-import type { EntryOwner, KeyedOwner } from './entry-owner.ts';
-import type { Load } from './load-execution.ts';
 import { Loader, nextTrigger } from './loader.ts';
+import type { ScopeOptions } from './member-control.ts';
 import { control } from './member-control.ts';
 import { isOnStack, ownLoadError, unlessOwn } from './own-load.ts';
 import { bothTriggers, neverTriggers, type PiggybackTrigger } from './piggyback-trigger.ts';
 import { closedError, coolingDownError, readError } from './read-errors.ts';
 import { type ForcedLoad, NOT_SEEN } from './refused.ts';
-import type { ScopeOptions } from './scope.ts';
 import { type ExecutionStatus, executionStatus } from './status.ts';
-import type { Timing } from './timing.ts';
 
 /**
  * The engine under executors, values and caches: requests, forced loads, invalidation, closing. `Reader` has the reads. It
  * has no entries of its own, so that it serves one value as well as a million keys.
  */
-export class MemberEngine<T> {
-  readonly options: EngineOptions;
-  readonly loader: Loader<T>;
-  readonly timing: Timing;
+export class MemberEngine<T> extends Loader<T> {
   /** Puts a schedule into place: for its one entry, or for all keys. Its owner sets it. @param given the same, as it was given. */
   putSchedule: (schedule: Schedule, given: ScheduleLike) => void = () => {};
   #closing: Deferred<CloseReport> | undefined;
 
-  constructor(options: EngineOptions, load: Load<T>, nextExecuteTime: (execution: Execution) => number) {
-    this.options = options;
-    this.loader = new Loader(options, load, nextExecuteTime);
-    this.timing = this.loader.timing;
-  }
-
-  get events(): Events {
-    return this.loader.events;
-  }
-
   get runState(): RunState {
-    return this.loader.rules.runState;
-  }
-
-  get coordinator(): Coordinator | undefined {
-    return this.loader.coordinator;
-  }
-
-  /** The owner hears of changes of entries from now on. */
-  setOwner(owner: EntryOwner<T>): void {
-    this.loader.owner = owner;
-  }
-
-  /** The same, where the entries are those of many keys. */
-  setKeyedOwner(owner: KeyedOwner<T>): void {
-    this.loader.owner = this.loader.keys = owner;
+    return this.rules.runState;
   }
 
   /** Reads start other members of the group from now on. */
   setPiggyback(piggyback: PiggybackTrigger): void {
     const { checks } = this.coordinator ?? {};
-    this.loader.rules.piggyback = checks === undefined ? piggyback : bothTriggers(piggyback, checks.trigger);
+    this.rules.piggyback = checks === undefined ? piggyback : bothTriggers(piggyback, checks.trigger);
   }
 
   /** The entry follows other instances between its loads: see {@link Coordinator.follow}. */
@@ -79,7 +47,7 @@ export class MemberEngine<T> {
     return {
       entry,
       adopt: (remote) => {
-        if (this.runState !== 'closed') this.loader.adopt(entry, remote);
+        if (this.runState !== 'closed') this.adopt(entry, remote);
       },
       invalidate: (drop) => {
         if (this.runState !== 'closed') this.#outdate(entry, drop);
@@ -96,25 +64,25 @@ export class MemberEngine<T> {
     signal?: AbortSignal,
   ): Promise<void> {
     const { name, clock } = this.options;
-    const { rules } = this.loader;
+    const { rules } = this;
     const { runState } = rules;
     if (runState === 'closed') return rejected(closedError(name, entry.key));
-    const now = this.loader.clocks.check(entry);
+    const now = this.checkClocks(entry);
     const waits = wait ?? !entry.isLoaded;
     const decision = decide(entry, rules, now);
     const isToStart = decision !== 'serve' && decision !== 'reject';
     const startsToWait = waits && isDeferred(entry, runState, clock.monotonic());
     const mayStart = !isBusy(entry) && (isToStart || startsToWait);
     let next: Promise<void> = DONE;
-    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.loader.next(entry, signal));
-    else if (mayStart && entry.isLoaded) this.loader.startBehind(entry);
-    else if (mayStart) this.loader.startNow(entry, nextTrigger(entry), true);
+    if (waits && (mayStart || entry.flight !== undefined)) next = voided(this.next(entry, signal));
+    else if (mayStart && entry.isLoaded) this.startBehind(entry);
+    else if (mayStart) this.startNow(entry, nextTrigger(entry), true);
     else if (waits && !entry.isLoaded) next = rejected(readError(entry, rules, this.options));
     else if (waits && runState === 'open' && isDue(entry, clock.monotonic())) {
       next = rejected(coolingDownError(entry, this.options));
     }
-    this.loader.callWaitUntil(entry, waitUntil);
-    this.loader.triggerPiggyback();
+    this.callWaitUntil(entry, waitUntil);
+    this.triggerPiggyback();
     return next;
   }
 
@@ -125,9 +93,9 @@ export class MemberEngine<T> {
    * @returns whether a load was started and is under way: a listener may have ended it at once.
    */
   startAhead(entry: Entry<T>, until: number, aheadMs: number = 0): boolean {
-    this.loader.clocks.check(entry);
-    if (this.loader.rules.runState !== 'open' || startableFrom(entry, aheadMs) > until) return false;
-    this.loader.startBehind(entry);
+    this.checkClocks(entry);
+    if (this.rules.runState !== 'open' || startableFrom(entry, aheadMs) > until) return false;
+    this.startBehind(entry);
     return entry.flight !== undefined;
   }
 
@@ -139,12 +107,11 @@ export class MemberEngine<T> {
    * @param force the digest of a refused value that is to pass the guard: rejects if another one is in place then.
    */
   refresh(entry: Entry<T>, isForAll: boolean = false, force?: string): Promise<T> {
-    if (this.loader.rules.runState === 'closed' && entry.flight === undefined) {
+    if (this.rules.runState === 'closed' && entry.flight === undefined) {
       return rejected(closedError(this.options.name, entry.key));
     }
-    this.loader.initial?.();
-    const next =
-      force === undefined ? this.loader.next(entry, undefined, 'forced') : this.#forced(entry, force);
+    this.initial?.();
+    const next = force === undefined ? this.next(entry, undefined, 'forced') : this.#forced(entry, force);
     const { coordinator } = this;
     if (coordinator === undefined) return next;
     const published = async (value: T): Promise<T> => {
@@ -162,10 +129,10 @@ export class MemberEngine<T> {
     const { key } = entry;
     if (isOnStack([entry])) throw ownLoadError(member, key);
     const forced: ForcedLoad = { digest, isPassed: false };
-    this.loader.supersede(entry, 'invalidate');
+    this.supersede(entry, 'invalidate');
     entry.forced = forced;
     try {
-      const value = await this.loader.next(entry, undefined, 'forced');
+      const value = await this.next(entry, undefined, 'forced');
       if (forced.isPassed) return value;
       throw new TicklessError('REFUSED', `value refused: ${NOT_SEEN}`, { member, key });
     } finally {
@@ -185,31 +152,31 @@ export class MemberEngine<T> {
 
   /** Makes the entry due at once. A load under way answers those that wait already, and no caller from now on. */
   invalidate(entry: Entry<T>, drop: boolean): void {
-    this.loader.supersede(entry, drop ? 'drop' : 'invalidate');
+    this.supersede(entry, drop ? 'drop' : 'invalidate');
     this.#outdate(entry, drop);
   }
 
   /** The value in place is out of date. The result of a load under way is not. */
   #outdate(entry: Entry<T>, drop: boolean): void {
-    this.loader.timing.invalidated(entry);
+    this.timing.invalidated(entry);
     if (drop) {
       entry.forgetValue();
-      this.loader.initial = undefined;
+      this.initial = undefined;
     }
-    this.loader.owner?.changed(entry);
+    this.owner?.changed(entry);
   }
 
   /** Publishes the value in place, or a mark, for all instances: see {@link Coordinator.share}. `close()` waits for it. */
   share(entry: Entry<T>, as?: ShareRequest): Promise<number | undefined> {
     if (this.runState === 'closed') return rejected(closedError(this.options.name, entry.key));
     const shared = (this.coordinator as Coordinator).share(entry, as);
-    const end = this.untilClosed(shared, () => this.loader.owner?.changed(entry));
+    const end = this.untilClosed(shared, () => this.owner?.changed(entry));
     return unlessOwn([entry], this.options.name, end);
   }
 
   /** `close()` waits for the end of that work, whose promise may be dropped. */
   untilClosed<R>(work: Promise<R>, ended: () => void = () => {}): Promise<R> {
-    const { active } = this.loader;
+    const { active } = this;
     const over = (): void => {
       active.rounds.delete(work);
       ended();
@@ -222,12 +189,12 @@ export class MemberEngine<T> {
 
   /** The versions of an entry in its store; `undefined` without a lock and a store. */
   versions(entry: Entry<T>): VersionControl<T> | undefined {
-    const { coordinator, loader } = this;
+    const { coordinator } = this;
     return coordinator?.versions(entry, {
       put: (value, edition) => {
         this.throwIfClosed(entry);
-        loader.put(entry, value, undefined, edition);
-        return loader.changes.publishing();
+        this.put(entry, value, undefined, edition);
+        return this.changes.publishing();
       },
       invalidate: (drop) => {
         this.throwIfClosed(entry);
@@ -265,10 +232,10 @@ export class MemberEngine<T> {
   }
 
   #setRunState(from: RunState, to: 'open' | 'paused'): void {
-    if (this.loader.rules.runState !== from) return;
-    this.loader.rules.runState = to;
-    this.loader.owner?.stateChanged(); // before listeners run, which may start what is due
-    this.loader.events.emit(to === 'open' ? 'resumed' : 'paused', {});
+    if (this.rules.runState !== from) return;
+    this.rules.runState = to;
+    this.owner?.stateChanged(); // before listeners run, which may start what is due
+    this.events.emit(to === 'open' ? 'resumed' : 'paused', {});
   }
 
   /**
@@ -280,14 +247,14 @@ export class MemberEngine<T> {
     if (this.#closing !== undefined) return this.#closing.promise;
     const closing = new Deferred<CloseReport>();
     this.#closing = closing; // before listeners run, which may call this again
-    this.loader.rules.runState = 'closed';
-    this.loader.rules.piggyback = neverTriggers;
-    this.loader.owner?.stateChanged();
-    this.loader.drain(timeoutMs).then((report) => {
+    this.rules.runState = 'closed';
+    this.rules.piggyback = neverTriggers;
+    this.owner?.stateChanged();
+    this.drain(timeoutMs).then((report) => {
       const line = isTold ? cutOffLine(report, timeoutMs) : undefined;
       if (line !== undefined) this.options.logger.warn(line);
-      this.loader.events.emit('closed', {});
-      this.loader.events.clear();
+      this.events.emit('closed', {});
+      this.events.clear();
       closing.resolve(report);
     });
     return closing.promise;
@@ -301,24 +268,19 @@ export class MemberEngine<T> {
 
   /** The result of a method that waits for all loads under way, or at once an error if one of them calls it. */
   unlessOwn<R>(result: Promise<R>): Promise<R> {
-    return unlessOwn(this.loader.active.entries, this.options.name, result);
+    return unlessOwn(this.active.entries, this.options.name, result);
   }
 
   /** The state of the entry at this instant. Starts nothing. */
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
-    this.loader.clocks.compareClocks(entry, now);
-    const { timing, rounds, rules } = this.loader;
+    this.compareClocks(entry, now);
+    const { timing, rounds, rules } = this;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
     const cluster = rounds?.status(entry);
     const { name } = this.options;
     const offset = this.options.now() - now; // of the wall clock, now
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, this.events);
-  }
-
-  /** The backends that could not be reached the last time. */
-  problems(): readonly CoordinationProblem[] {
-    return this.loader.coordinator?.problems() ?? [];
   }
 }
 

@@ -1,6 +1,9 @@
 import type { TicklessError } from '../errors.ts';
 import { optionError } from '../option-error.ts';
 import { rejected } from '../time/deferred.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { deadlineOf } from './entry.ts';
+import type { Load } from './flight.ts';
 
 /** The entries or tasks whose calls are on the stack, the innermost last. */
 const onStack: object[] = [];
@@ -33,4 +36,20 @@ export function ownLoadError(member: string, key?: unknown): TicklessError {
 /** The result of a method that waits for these, or at once an error if one of them calls it. */
 export function unlessOwn<R>(owners: Iterable<object>, member: string, result: Promise<R>): Promise<R> {
   return isOnStack(owners) ? rejected(ownLoadError(member)) : result;
+}
+
+/** A load of single entries: its calls count for the limit of its member, and are known while they are on the stack. */
+export function limitedLoad<T>(
+  load: Load<T>,
+  { loadLimit, name }: Pick<EngineOptions, 'loadLimit' | 'name'>,
+): Load<T> {
+  const owned: Load<T> = (context, entry, abort) => callOwned([entry], () => load(context, entry, abort));
+  if (loadLimit === undefined) return owned;
+  return (context, entry, abort) =>
+    loadLimit.run(
+      () => owned(context, entry, abort),
+      deadlineOf(entry),
+      () => [context],
+      name,
+    );
 }

@@ -234,11 +234,11 @@ export class Reader<T> {
   }
 
   #decideToRead(entry: Entry<T>, ownMs?: number, wasTooStale: boolean = false): Decision {
-    const now = this.#loader.clocks.check(entry);
+    const now = this.#loader.checkClocks(entry);
     if (!wasTooStale && entry.isLoaded && now - entry.loadedAt > entry.maxStalenessMs) {
       const age = now - entry.loadedAt;
       this.#events.emit('too-stale', () => ({ age, maxStaleness: entry.maxStalenessMs, ...keyOf(entry) }));
-      return decide(entry, this.#rules, this.#loader.clocks.check(entry), ownMs); // anew: listeners may have changed everything
+      return decide(entry, this.#rules, this.#loader.checkClocks(entry), ownMs); // anew: listeners may have changed everything
     }
     return decide(entry, this.#rules, now, ownMs);
   }

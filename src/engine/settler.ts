@@ -1,23 +1,16 @@
+import type { ExecutionEnd, ExecutionOutcome } from '../data/execution-record.ts';
 import { type ErrorCode, isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { Changes } from './changes.ts';
 import type { CoolingDown } from './cool-down.ts';
 import type { RemoteResult } from './coordinator.ts';
-import type { EngineOptions } from './engine-options.ts';
 import type { Entry } from './entry.ts';
-import type { FlightEnd } from './flight.ts';
-import type { ExecutionHost, LoadExecution } from './load-execution.ts';
+import type { Flight, FlightEnd, FlightHost } from './flight.ts';
 import type { OutdatedBy } from './load-handle.ts';
 import type { LoadReporter } from './load-reporter.ts';
-import {
-  isKept,
-  type KeyedLoadReturn,
-  type LoadResult,
-  readLoadResult,
-  unlessUnchanged,
-} from './load-result.ts';
+import { isKept, type LoadResult, readLoadResult, unlessUnchanged } from './load-result.ts';
 import { absentError } from './read-errors.ts';
-import type { Timing } from './timing.ts';
+import type { ResolvedOptions } from './resolved-options.ts';
 
 /** How the waiters of a load are to be settled. */
 export type Settlement<T> = (
@@ -38,38 +31,31 @@ export interface Reload {
   readonly wanted: 'read' | 'forced';
 }
 
+/** The engine, as its settler sees it. */
+interface SettlerEngine<T> extends Pick<FlightHost<T>, 'options' | 'keys' | 'timing'> {
+  readonly reporter: LoadReporter;
+  readonly changes: Changes;
+}
+
 /** Applies the ends of flights to their entries, and reports them. */
 export class Settler<T> {
   /** The last load returned no promise. */
   isSynchronous: boolean = false;
-  readonly #host: Pick<ExecutionHost<T>, 'options' | 'keys'>;
-  readonly #options: EngineOptions;
-  readonly #timing: Timing;
-  readonly #reporter: LoadReporter;
-  readonly #changes: Changes;
+  readonly #engine: SettlerEngine<T>;
 
-  constructor(
-    host: Pick<ExecutionHost<T>, 'options' | 'keys'>,
-    timing: Timing,
-    reporter: LoadReporter,
-    changes: Changes,
-  ) {
-    this.#host = host;
-    this.#changes = changes;
-    this.#options = host.options;
-    this.#timing = timing;
-    this.#reporter = reporter;
+  constructor(engine: SettlerEngine<T>) {
+    this.#engine = engine;
   }
 
   /** Applies and reports the end of a flight. Never throws: a failure of this code is a failed load, with a cool-down. */
-  settle(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
+  settle(run: Flight<T>, end: FlightEnd<T>): Settlement<T> | Reload {
     const { entry } = run;
     try {
       return this.#apply(run, end);
     } catch (cause) {
       const error = this.#errorOf(cause, run);
-      this.#timing.broken(entry, error);
-      this.#options.logger.error('the result of a load could not be applied', cause);
+      this.#engine.timing.broken(entry, error);
+      this.#engine.options.logger.error('the result of a load could not be applied', cause);
       return {
         kind: 'failed',
         error,
@@ -81,33 +67,33 @@ export class Settler<T> {
 
   /** Puts a value into place by hand. @param edition it is an earlier one, with the times of that. */
   set(entry: Entry<T>, value: T, edition?: RemoteResult<T>): void {
-    if (edition === undefined) this.#changes.note(entry, value, 'set', undefined);
-    else this.#changes.note(entry, value, 'rolled-back', 'unpublished');
+    if (edition === undefined) this.#engine.changes.note(entry, value, 'set', undefined);
+    else this.#engine.changes.note(entry, value, 'rolled-back', 'unpublished');
     entry.endRefusal();
     entry.putValue(value);
     if (edition !== undefined) {
-      edition.applyTo(entry, this.#timing);
-      this.#reporter.recovered(entry, false);
+      edition.applyTo(entry, this.#engine.timing);
+      this.#engine.reporter.recovered(entry, false);
       return;
     }
     const result = { origin: 'set', metadata: {} } as const;
-    const coolingDown = this.#timing.succeeded(entry, result, this.#options.clock.monotonic());
-    this.#reporter.recovered(entry, coolingDown !== undefined);
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    const coolingDown = this.#engine.timing.succeeded(entry, result, this.#engine.options.clock.monotonic());
+    this.#engine.reporter.recovered(entry, coolingDown !== undefined);
+    if (coolingDown !== undefined) this.#engine.reporter.brokenSchedule(entry, coolingDown);
   }
 
   /** Puts the snapshot of another instance into place, without a load. Throws if it can't be held. */
   adopt(entry: Entry<T>, remote: RemoteResult<T>): void {
     const { result } = remote;
     if (result === undefined) return;
-    if (result !== 'absent') this.#host.keys?.admit(entry, result);
+    if (result !== 'absent') this.#engine.keys?.admit(entry, result);
     entry.endRefusal();
     this.#accept({ entry }, result, remote);
     this.#isOutdated(entry, result, undefined);
-    this.#reporter.recovered(entry, false);
+    this.#engine.reporter.recovered(entry, false);
   }
 
-  #apply(run: LoadExecution<T>, end: FlightEnd<KeyedLoadReturn<T>>): Settlement<T> | Reload {
+  #apply(run: Flight<T>, end: FlightEnd<T>): Settlement<T> | Reload {
     const { entry, round, outdatedBy } = run;
     const took = run.measured();
     if (end.kind === 'cancelled' || end.kind === 'timed-out') {
@@ -127,11 +113,11 @@ export class Settler<T> {
     let result: LoadResult<T> | 'absent';
     try {
       if (end.kind === 'failed') throw end.error;
-      const { isUnchanged } = this.#options;
+      const { isUnchanged } = this.#engine.options;
       result =
         remote?.result ??
-        unlessUnchanged(readLoadResult(end.result, entry, this.#options), entry, isUnchanged);
-      if (result !== 'absent') this.#host.keys?.admit(entry, result);
+        unlessUnchanged(readLoadResult(end.result, entry, this.#engine.options), entry, isUnchanged);
+      if (result !== 'absent') this.#engine.keys?.admit(entry, result);
       this.isSynchronous = end.isSynchronous;
     } catch (cause) {
       const error = this.#errorOf(cause, run);
@@ -139,44 +125,50 @@ export class Settler<T> {
     }
     entry.endRefusal(); // also where its value is dropped
     const isDropped = outdatedBy === 'drop';
-    const coolingDown = isDropped ? this.#timing.discarded(entry) : this.#accept(run, result, remote);
+    const coolingDown = isDropped ? this.#engine.timing.discarded(entry) : this.#accept(run, result, remote);
     const isOutdated = isDropped || this.#isOutdated(entry, result, outdatedBy);
-    this.#reporter.recovered(entry, coolingDown !== undefined);
+    this.#engine.reporter.recovered(entry, coolingDown !== undefined);
     let settled: Promise<void> | undefined;
     if (remote === undefined) {
       settled = isDropped
         ? round?.discard()
         : round?.complete({ isAbsent: result === 'absent', isKept: isKeptResult(result), took });
     }
-    if (coolingDown !== undefined) this.#reporter.brokenSchedule(entry, coolingDown);
+    if (coolingDown !== undefined) this.#engine.reporter.brokenSchedule(entry, coolingDown);
     const isForAll = !isOutdated;
     if (result !== 'absent') {
       const isKept = isKeptResult(result);
       return { kind: 'loaded', value: result.value, isKept, isForAll, settled, coolingDown };
     }
-    return { kind: 'absent', error: absentError(entry, this.#options), isForAll, settled, coolingDown };
+    return {
+      kind: 'absent',
+      error: absentError(entry, this.#engine.options),
+      isForAll,
+      settled,
+      coolingDown,
+    };
   }
 
   /** Puts a result into the entry, with its times. @returns the cool-down, if the schedule failed. */
   #accept(
-    { entry, startedAt = 0, round }: Pick<LoadExecution<T>, 'entry'> & Partial<LoadExecution<T>>,
+    { entry, startedAt = 0, round }: Pick<Flight<T>, 'entry'> & Partial<Flight<T>>,
     result: LoadResult<T> | 'absent',
     remote: RemoteResult<T> | undefined,
-  ): ReturnType<Timing['succeeded']> {
+  ): CoolingDown | undefined {
     if (result === 'absent') {
       entry.forgetValue();
-      this.#timing.absent(entry, this.#options.absentForMs);
+      this.#engine.timing.absent(entry, this.#engine.options.absentForMs);
     } else if (result.origin === 'kept') {
       entry.keepValue();
     } else {
       const { value } = result;
-      if (remote === undefined) this.#changes.note(entry, value, 'loaded', round?.token);
-      else this.#changes.note(entry, value, 'adopted', remote.version);
+      if (remote === undefined) this.#engine.changes.note(entry, value, 'loaded', round?.token);
+      else this.#engine.changes.note(entry, value, 'adopted', remote.version);
       entry.putValue(value);
     }
-    remote?.applyTo(entry, this.#timing);
+    remote?.applyTo(entry, this.#engine.timing);
     const isTimed = result === 'absent' || remote !== undefined;
-    return isTimed ? undefined : this.#timing.succeeded(entry, result, startedAt);
+    return isTimed ? undefined : this.#engine.timing.succeeded(entry, result, startedAt);
   }
 
   /** The result is in place, and was invalidated while it was loaded: it is due at once. */
@@ -185,15 +177,15 @@ export class Settler<T> {
     result: LoadResult<T> | 'absent',
     outdatedBy: OutdatedBy | undefined,
   ): boolean {
-    const isMarked = this.#host.keys?.validity.isOutdated(entry, result) === true;
+    const isMarked = this.#engine.keys?.validity.isOutdated(entry, result) === true;
     const isOutdated = isMarked || outdatedBy === 'invalidate';
-    if (isOutdated) this.#timing.invalidated(entry);
+    if (isOutdated) this.#engine.timing.invalidated(entry);
     return isOutdated;
   }
 
   /** Another instance is executing, and there is no result yet. */
-  #deferred({ entry, round, isAwaited }: LoadExecution<T>, remote: RemoteResult<T>): Settlement<T> | Reload {
-    remote.applyTo(entry, this.#timing);
+  #deferred({ entry, round, isAwaited }: Flight<T>, remote: RemoteResult<T>): Settlement<T> | Reload {
+    remote.applyTo(entry, this.#engine.timing);
     const isFreshRequired = round?.isFreshRequired === true;
     // Readers may have come after the decision to defer.
     const mayWait = remote.endsWhenAwaited || isFreshRequired || !entry.isLoaded;
@@ -202,9 +194,9 @@ export class Settler<T> {
   }
 
   /** Those of the cluster and of a guard are passed on; any other is an error of the load. */
-  #errorOf(cause: unknown, run: LoadExecution<T>): TicklessError {
+  #errorOf(cause: unknown, run: Flight<T>): TicklessError {
     const { key } = run.entry;
-    const { name: member } = this.#options;
+    const { name: member } = this.#engine.options;
     // The load may itself have read another value or key, which has failed so; that is `LOAD_FAILED` here.
     const isOwn = isTicklessError(cause) && cause.member === member && Object.is(cause.key, key);
     if (isOwn && PASSED_ON.includes(cause.code)) return cause;
@@ -217,14 +209,14 @@ export class Settler<T> {
   }
 
   #failed(
-    run: LoadExecution<T>,
-    end: FlightEnd<KeyedLoadReturn<T>>,
+    run: Flight<T>,
+    end: FlightEnd<T>,
     error: TicklessError,
     settled: Promise<void> | undefined,
   ): Settlement<T> {
     const { entry } = run;
-    const coolingDown = this.#timing.failed(entry, error);
-    this.#reporter.failed(entry, run.details, end, coolingDown);
+    const coolingDown = this.#engine.timing.failed(entry, error);
+    this.#engine.reporter.failed(entry, run.details, end, coolingDown);
     return { kind: 'failed', error, isForAll: answersAll(run, end), settled, coolingDown };
   }
 }
@@ -237,6 +229,47 @@ function isKeptResult(result: LoadResult<unknown> | 'absent'): boolean {
 }
 
 /** It answers those too that came after it was superseded: a cancelled one answers all that wait. */
-function answersAll<T>({ outdatedBy }: LoadExecution<T>, { kind }: FlightEnd<KeyedLoadReturn<T>>): boolean {
+function answersAll<T>({ outdatedBy }: Flight<T>, { kind }: FlightEnd<T>): boolean {
   return kind === 'cancelled' || outdatedBy === undefined;
+}
+
+/** The end of an execution, once its result is applied. */
+export function executionEnd<T>(
+  { entry, round }: Flight<T>,
+  end: FlightEnd<T>,
+  settlement: Settlement<T> | Reload,
+  { now, clock, absentForMs }: Pick<ResolvedOptions, 'now' | 'clock' | 'absentForMs'>,
+): ExecutionEnd {
+  if (settlement.kind === 'again') {
+    // The load of "not modified", of a value that is not in place any more, was for nothing.
+    return { outcome: round?.remote === undefined ? 'cancelled' : 'deferred' };
+  }
+  const { kind, coolingDown } = settlement;
+  const retryAt = coolingDown?.until;
+  if (kind === 'failed')
+    return { outcome: failureOf(end, settlement.error), error: settlement.error, retryAt };
+  const outcome = outcomeOf(round, settlement);
+  if (outcome === 'deferred') return { outcome };
+  const isAbsent = kind === 'absent';
+  const dueAt = entry.isInvalidated ? now() : entry.nextExecuteTime;
+  return {
+    outcome,
+    error: coolingDown?.error, // of the schedule
+    retryAt,
+    nextExecuteTime: isAbsent ? now() + Math.ceil(absentForMs) : dueAt,
+    age: isAbsent ? undefined : outcome === 'adopted' ? clock.monotonic() - entry.loadedAt : 0,
+    isAbsent,
+    version: round?.remote?.version ?? (outcome === 'loaded' ? round?.token : undefined),
+  };
+}
+
+function outcomeOf<T>(round: Flight<T>['round'], settlement: Settlement<T>): ExecutionOutcome {
+  if (round?.remote !== undefined) return round.remote.result ? 'adopted' : 'deferred';
+  return settlement.kind === 'loaded' && settlement.isKept ? 'kept' : 'loaded';
+}
+
+function failureOf({ kind }: FlightEnd<unknown>, error: Error): ExecutionOutcome {
+  if (kind === 'cancelled' || kind === 'timed-out') return kind;
+  if (isTicklessError(error, 'REFUSED')) return 'refused';
+  return isTicklessError(error, 'TIMED_OUT') ? 'timed-out' : 'failed';
 }

@@ -1,7 +1,7 @@
 import type { ExecutionRecord } from '../data/execution-record.ts';
 import type { PinStatus } from '../data/pin.ts';
 import { type JsonStatus, withJson } from '../json.ts';
-import { type MemberCounts, memberCounts } from '../observe/counts.ts';
+import { type MemberCounts, memberCounts } from '../observe/counters.ts';
 import type { Events } from '../observe/member-events.ts';
 import type { ChecksStatus, CoordinationStatus, LockStatus } from './coordinator.ts';
 import { isDue, type RunState } from './decide.ts';

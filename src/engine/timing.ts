@@ -6,11 +6,11 @@ import type { Execution, Schedule } from '../schedule/schedule.ts';
 import { type StoredHeaders, withFields } from '../schedule/stored-headers.ts';
 import { clockStep } from '../time/clock-step.ts';
 import { ignoreThenable } from '../time/deferred.ts';
+import { showDuration } from '../time/show-duration.ts';
 import { CHECK_CLOCKS_EVERY_MS } from '../time/step-watch.ts';
 import { type CoolingDown, cappedByPeriod, coolDownMs } from './cool-down.ts';
 import { isRefusedAsFailing } from './decide.ts';
 import type { Entry } from './entry.ts';
-import { lateScheduleWarning } from './late-schedule.ts';
 import type { LoadResult, ValueMetadata } from './load-result.ts';
 import {
   afterStep,
@@ -132,22 +132,15 @@ export class Timing {
     took: number = 0,
     { meta, headers, isLimitScheduled = false }: Partial<AboutRestored> = {},
   ): void {
-    const { clock, random } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
-    const endedAt = wall - ageMs;
-    const last = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, random } as const;
     entry.isInvalidated = false;
     entry.loadedAt = now - ageMs;
     entry.maxStalenessOverrideMs = maxStalenessMs;
-    const { value: result } = entry;
-    const response = headers && withFields(headers);
     entry.last = {
-      ...last,
-      dueAt: undefined,
-      outcome: 'loaded',
-      result,
-      headers: response,
+      ...this.#executed(wall - ageMs, took),
+      result: entry.value,
+      headers: headers && withFields(headers),
       meta,
       isLimitScheduled,
     };
@@ -163,15 +156,19 @@ export class Timing {
    * a subclass that overrides it is still being made.
    */
   firstScheduled(entry: Entry<unknown>): void {
-    const { clock, random } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const wall = this.#options.now();
-    const instants = { startedAt: wall, endedAt: wall, since: wall, now: wall, dueAt: undefined };
-    const answer = { outcome: 'loaded', result: undefined, headers: undefined, meta: undefined } as const;
     entry.loadedAt = now;
     entry.clockOffset = wall - now;
     entry.isScheduled = true;
-    entry.last = { ...instants, ...answer, random, isLimitScheduled: false };
+    entry.last = this.#executed(wall, 0);
+  }
+
+  /** An execution elsewhere, or none, that ended at that instant of the wall clock. */
+  #executed(endedAt: number, took: number): LastExecution {
+    const instants = { startedAt: endedAt - took, endedAt, since: endedAt, now: endedAt, dueAt: undefined };
+    const answer = { outcome: 'loaded', result: undefined, headers: undefined, meta: undefined } as const;
+    return { ...instants, ...answer, random: this.#options.random, isLimitScheduled: false };
   }
 
   /** Its value is of now. */
@@ -442,4 +439,23 @@ export class Timing {
 function periodOf({ last, scheduledFor = NaN }: Entry<unknown>): number {
   const ms = last === undefined ? NaN : scheduledFor - last.endedAt;
   return ms > 0 ? ms : NaN;
+}
+
+/**
+ * The warning about a due time at or beyond `maxStaleness`: a healthy source then lets values get too old. `undefined`
+ * where the value is never due by itself, and where the limit is not the option's but that of this value (from its load or
+ * its schedule).
+ *
+ * @param delayMs from the load to the instant of the schedule.
+ */
+function lateScheduleWarning(
+  { maxStalenessMs, whenTooStale }: Pick<ResolvedOptions, 'maxStalenessMs' | 'whenTooStale'>,
+  delayMs: number,
+  limitMs: number,
+): string | undefined {
+  const isLate = limitMs === maxStalenessMs && delayMs >= limitMs && delayMs < Infinity;
+  if (!isLate) return undefined;
+  const due = `due ${showDuration(delayMs)} after the load, maxStaleness is ${showDuration(limitMs)}`;
+  const reads = whenTooStale === 'throw' ? 'are refused until the reload has ended' : 'wait for the reload';
+  return `${due}: reads beyond that age ${reads}; choose a schedule that is due earlier, or a longer maxStaleness`;
 }

@@ -21,7 +21,7 @@ export class CacheMember<V> extends Member {
     const required = requiredHealth(this.#member);
     const failing = this.#member.failing();
     const runState = runStateHealth(engine.runState, name);
-    const backends = backendHealth(engine.problems(), name);
+    const backends = backendHealth(engine.coordinator?.problems(), name);
     const problems = (['failing', 'refused'] as const).flatMap((kind): HealthProblem[] => {
       const such = failing.filter(({ lastError }) => failureKind(lastError) === kind);
       const [first] = such;
@@ -31,7 +31,7 @@ export class CacheMember<V> extends Member {
       const message = `${keys} failed, for example ${showKey(key)}: ${reasonOf(error as Error)}`;
       return [{ name, key, kind, isFatal: false, message, error }];
     });
-    if (failing.length === 0 && engine.loader.reporter.isRefusing)
+    if (failing.length === 0 && engine.reporter.isRefusing)
       problems.push({ name, kind: 'failing', isFatal: false, message: REFUSING });
     const backups = backupHealth(this.#member.backups(), name);
     const hanging = hangingHealth(engine.options);

@@ -4,7 +4,7 @@ import { isTooStale, startableFrom } from '../engine/decide.ts';
 import { waitersOf } from '../engine/entry.ts';
 import type { EntryOwner } from '../engine/entry-owner.ts';
 import type { SingleMember } from '../options/group-handle.ts';
-import { versionsOf } from '../value/versions.ts';
+import { versionsOf } from '../value/shared-change.ts';
 import {
   backendHealth,
   backupHealth,
@@ -66,18 +66,18 @@ export class EntryMember<T> extends Member implements Refreshable, EntryOwner<T>
 
   compareClocks(): void {
     const { entry, engine, options } = this.#member;
-    engine.loader.clocks.compareClocks(entry, options.clock.monotonic());
+    engine.compareClocks(entry, options.clock.monotonic());
   }
 
   health(): HealthProblem[] {
     const { entry, engine, options, isRequired } = this.#member;
     const now = options.clock.monotonic();
-    engine.loader.clocks.compareClocks(entry, now);
+    engine.compareClocks(entry, now);
     const { runState } = engine;
     const { kind, name, whenFailing } = options;
-    const { isRefusing } = engine.loader.reporter;
+    const { isRefusing } = engine.reporter;
     const rules = { kind, name, isRequired, isRefusing, runState, whenFailing };
-    return causesFirst(backendHealth(engine.problems(), name), [
+    return causesFirst(backendHealth(engine.coordinator?.problems(), name), [
       ...runStateHealth(runState, name),
       ...entryHealth(entry, rules, now),
       ...backupHealth(backupsOf(entry), name),
@@ -89,7 +89,7 @@ export class EntryMember<T> extends Member implements Refreshable, EntryOwner<T>
     const { entry, engine, options } = this.#member;
     const firstLoad = async (): Promise<void> => {
       const now = options.clock.monotonic();
-      engine.loader.clocks.compareClocks(entry, now);
+      engine.compareClocks(entry, now);
       if (entry.isLoaded && !entry.isInitial) return;
       // With an initial value that may be served it is ready, and the load runs behind.
       const isServed = entry.isLoaded && !isTooStale(entry, now);

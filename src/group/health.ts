@@ -120,9 +120,12 @@ export function hangingHealth({
 }
 
 /** The problem of a backend that can't be asked, one of its lock, its store and its checks. Reads go on, so it is not fatal. */
-export function backendHealth(problems: readonly CoordinationProblem[], name: string): HealthProblem[] {
-  const [first] = problems;
-  if (first === undefined) return [];
+export function backendHealth(
+  problems: readonly CoordinationProblem[] | undefined,
+  name: string,
+): HealthProblem[] {
+  const [first] = problems ?? [];
+  if (problems === undefined || first === undefined) return [];
   const { error } = first;
   const kind = first.what === 'checks' ? 'checks-failing' : 'backend-down'; // it comes after those of lock and store
   const forMs = problems.find((problem) => problem.forMs !== undefined)?.forMs;

@@ -370,7 +370,7 @@ export class RefreshGroup implements GroupLike {
 
   #addSingle<T>(member: SingleMember<T>): void {
     const owner = new EntryMember(member, (made) => this.#join(made, made));
-    member.engine.setOwner(owner);
+    member.engine.owner = owner;
     member.engine.setPiggyback(this.#queue.piggyback);
   }
 

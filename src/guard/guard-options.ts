@@ -1,7 +1,7 @@
 import type { OptionChecks } from '../option-checks.ts';
 import { isSchema, SCHEMA_RULE, type StandardSchema } from '../schema.ts';
 import type { Accept } from './accept.ts';
-import type { Unchanged } from './unchanged.ts';
+import type { Unchanged } from './guarded-load.ts';
 
 /** The options of values and caches that guard what replaces a value. */
 export interface GuardOptions<T> {

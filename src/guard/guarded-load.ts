@@ -1,23 +1,27 @@
+import { digestSteps } from '../data/content-digest.ts';
 import { countOf } from '../data/count-of.ts';
+import type { Difference } from '../data/difference.ts';
+import { areDeepEqual, importDeepEqual } from '../data/late-deep-equal.ts';
+import { lateImport } from '../data/late-import.ts';
 import type { ValueMeta } from '../data/value-meta.ts';
 import { deadlineOf, type Entry } from '../engine/entry.ts';
+import type { Load } from '../engine/flight.ts';
 import type { LoadContext } from '../engine/load-context.ts';
-import type { Load } from '../engine/load-execution.ts';
 import { candidateOf, type KeyedLoadReturn, withCandidate } from '../engine/load-result.ts';
 import { callOwned } from '../engine/own-load.ts';
 import { NOT_SEEN, type Refused, withoutDifferences } from '../engine/refused.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
-
-import { messageOf } from '../observe/logger.ts';
+import { messageOf, type SafeLogger } from '../observe/logger.ts';
+import { optionError } from '../option-error.ts';
 import { printable } from '../printable.ts';
-import { ignoreThenable, isThenable } from '../time/deferred.ts';
+import { schemaRefusal } from '../schema.ts';
+import type { Clock } from '../time/clock.ts';
+import { ignoreRejection, ignoreThenable, isThenable } from '../time/deferred.ts';
 import { whileWaiting } from '../time/waited-for.ts';
+import { yieldToEventLoop } from '../time/yield-to-event-loop.ts';
 import type { Accept } from './accept.ts';
-import { digestOf, summaryOf } from './refusal.ts';
 import { type RefusedValue, refusedError } from './refused-error.ts';
 import { ownSizeOf } from './size.ts';
-import { withDeepEqual } from './unchanged.ts';
-import { rethrow, settled, validated } from './validated.ts';
 import { refusalOf } from './verdict.ts';
 
 /** The options of a member with the guard of its values. */
@@ -146,4 +150,173 @@ function named<R>({ signal }: LoadContext, name: string, result: R | PromiseLike
     () => name,
     () => result,
   );
+}
+
+/**
+ * Checks a value that is set by hand. @returns the output of the schema.
+ *
+ * @throws {TicklessError} `REFUSED` when the schema refuses it. @throws {TicklessError} `OPTION` when the schema is asynchronous, or makes
+ *   `undefined` of it.
+ */
+export function schemaArgument<T>(options: ResolvedOptions, key: unknown, value: T): T {
+  const { name: member, schema } = options;
+  const output = validated<T>(value, options, (refusal) => {
+    throw refusedError(refusal, { member, key });
+  });
+  if (schema === undefined) return output as T;
+  if (isThenable(output)) {
+    ignoreRejection(Promise.resolve(output));
+    const rule = 'must be synchronous for a value that is set by hand';
+    throw optionError([{ option: 'schema', rule, received: schema }], { member, key });
+  }
+  if (output !== undefined) return output as T;
+  const rule = 'must not become undefined by the schema';
+  throw optionError([{ option: 'value', rule, received: value }], { member, key });
+}
+
+/** The option `unchanged`: `true` for a value that says the same as the one in place. */
+export type Unchanged<T> = 'deep' | ((before: T, now: T) => boolean);
+
+/** Whether a loaded value is the one in place. May throw. */
+type IsUnchanged = (before: unknown, now: unknown) => boolean;
+
+/** The option, ready to be asked on the stack of a load that has ended. */
+export function isUnchangedBy(option: Unchanged<never> | undefined): IsUnchanged | undefined {
+  if (option === undefined) return undefined;
+  if (option === 'deep') return (before, now) => before === now || areDeepEqual(before, now);
+  return (before, now) => {
+    const verdict: unknown = ignoreThenable<unknown>(option(before as never, now as never));
+    if (typeof verdict === 'boolean') return verdict;
+    throw new TypeError('unchanged must return true or false, and not a promise of it');
+  };
+}
+
+/** A load that ends when deep equality is there: it is imported by the first of them. */
+function withDeepEqual<T>(load: Load<T>, logger: SafeLogger): Load<T> {
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported)
+      logger.error("unchanged: 'deep' could not be imported, each value counts as a new one", error);
+    isReported = true;
+  };
+  return (context, entry, abort) => {
+    const imported = importDeepEqual()?.catch(report);
+    const later = (returned: KeyedLoadReturn<T>): ReturnType<Load<T>> =>
+      imported === undefined || context.previous === undefined ? returned : imported.then(() => returned);
+    return settled(() => load(context, entry, abort), later, rethrow);
+  };
+}
+
+/** The output of the schema for a value: at once, unless the schema is asynchronous. @param refuse throws. */
+function validated<T>(
+  value: unknown,
+  { schema }: ResolvedOptions,
+  refuse: (refusal: RefusedValue) => never,
+): T | PromiseLike<T> {
+  if (schema === undefined) return value as T;
+  return settled(
+    () => schema['~standard'].validate(value),
+    (result) => {
+      if (result.issues === undefined) return result.value as T;
+      return refuse({ reason: schemaRefusal(result.issues), size: countOf(value) });
+    },
+    (cause) => refuse({ reason: `the schema failed: ${messageOf(cause)}`, size: countOf(value), cause }),
+  );
+}
+
+/** Runs a step, then the one for its end: on this stack, unless the step returns a promise. */
+function settled<A, B>(
+  step: () => A | PromiseLike<A>,
+  then: (result: A) => B | PromiseLike<B>,
+  failed: (error: unknown) => B | PromiseLike<B>,
+): B | PromiseLike<B> {
+  let result: A | PromiseLike<A>;
+  try {
+    result = step();
+  } catch (error) {
+    return failed(error);
+  }
+  return isThenable(result)
+    ? Promise.resolve(result as PromiseLike<A>).then(then, failed)
+    : then(result as A);
+}
+
+/** For {@link settled}, where a failure is that of the whole. */
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+/** Of a refused value, which is not kept. */
+type Summary = Pick<Refused, 'digest' | 'differences'>;
+
+/** The longest slice of work on a digest, in milliseconds. */
+const SLICE_MS = 5;
+
+/**
+ * A refused value, compared with the one before. At once where there is none, and the value is not large.
+ *
+ * @param deadlineAt that of the load (monotonic): half of the time to it is left to the comparison.
+ */
+function summaryOf(
+  value: unknown,
+  previous: LoadContext['previous'],
+  deadlineAt: number,
+  options: ResolvedOptions,
+): Summary | Promise<Summary> {
+  const digest = digestOf(value, options.clock);
+  if (previous === undefined && typeof digest === 'string') return { digest };
+  return compared(previous, value, digest, deadlineAt, options);
+}
+
+async function compared(
+  previous: LoadContext['previous'],
+  value: unknown,
+  digest: string | Promise<string>,
+  deadlineAt: number,
+  { idOf, clock }: ResolvedOptions,
+): Promise<Summary> {
+  const summary = { digest: await digest };
+  if (previous === undefined) return summary;
+  const startedAt = clock.monotonic();
+  const untilAt = startedAt + (deadlineAt - startedAt) / 2;
+  const yields = (): Promise<void> => {
+    if (clock.monotonic() > untilAt) throw new Error('the load must end');
+    return yieldToEventLoop();
+  };
+  try {
+    const { differenceOf } = await lateImport(() => import('../data/difference.ts'));
+    return {
+      ...summary,
+      differences: withoutWhole(value, await differenceOf(previous.value, value, idOf, yields)),
+    };
+  } catch {
+    return summary; // there was no time, idOf threw, or a bundler has left the comparison out
+  }
+}
+
+/** Where the values were compared as wholes the sample is the refused value itself, which is not kept. */
+function withoutWhole(value: unknown, differences: Difference): Difference {
+  const { changed } = differences;
+  const isWhole = typeof value === 'object' && changed.samples[0]?.after === value;
+  return isWhole ? { ...differences, changed: { ...changed, samples: [] } } : differences;
+}
+
+/** The digest of a value: at once, unless it is large. */
+function digestOf(value: unknown, clock: Pick<Clock, 'monotonic'>): string | Promise<string> {
+  const steps = digestSteps(value);
+  const slice = (): IteratorResult<undefined, string> => {
+    const until = clock.monotonic() + SLICE_MS;
+    let step = steps.next();
+    while (step.done !== true && clock.monotonic() < until) step = steps.next();
+    return step;
+  };
+  const first = slice();
+  if (first.done === true) return first.value;
+  return (async () => {
+    for (;;) {
+      await yieldToEventLoop();
+      const step = slice();
+      if (step.done === true) return step.value;
+    }
+  })();
 }

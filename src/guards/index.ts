@@ -1,7 +1,5 @@
 // Ready-made guards, for the option `accept`.
 
-export { type ChangeOptions, changesAtMost } from './changes-at-most.ts';
-export { every } from './every.ts';
-export { notEmpty } from './not-empty.ts';
-export { growsAtMost, shrinksAtMost } from './size-limits.ts';
+export { type ChangeOptions, changesAtMost, every } from './changes-at-most.ts';
 export type { SizeOptions } from './sizes.ts';
+export { growsAtMost, notEmpty, shrinksAtMost } from './sizes.ts';

@@ -2,8 +2,8 @@ import { httpFreshness, type ScheduleLike } from '../index.ts';
 import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { VALUE_SHARED } from '../options/resolve-options.ts';
 import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-options.ts';
-import type { HttpSourceOptions } from '../sources/http-options.ts';
 import type { HttpFetch } from '../sources/http-response.ts';
+import type { HttpSourceOptions } from '../sources/http-source.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { type Address, addressName, addressOf } from './issuer.ts';
 

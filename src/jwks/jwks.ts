@@ -1,12 +1,11 @@
 import { RefreshingValue } from '../index.ts';
 import { engineOf } from '../value/lifecycle.ts';
-import { type FoundKey, ImportedKeys, type PlatformKey } from './imported-keys.ts';
 import { type JwksOptions, resolveJwksOptions } from './jwks-options.ts';
-import { KeyFinder } from './key-finder.ts';
-import { KeyLookup } from './key-lookup.ts';
+import { KeyFinder, KeyLookup } from './key-finder.ts';
+import type { TokenHeader } from './key-set.ts';
 import { type KeySet, keySetSchema } from './key-set.ts';
 import { keySource } from './key-source.ts';
-import type { TokenHeader } from './select-key.ts';
+import { type FoundKey, ImportedKeys, type PlatformKey } from './public-jwk.ts';
 import { Signatures, type SignedToken } from './signatures.ts';
 
 /**

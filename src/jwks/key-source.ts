@@ -1,13 +1,13 @@
 import type { Loaded } from '../index.ts';
 import type { Body } from '../sources/body.ts';
-import type { HttpSourceOptions } from '../sources/http-options.ts';
+import type { HttpSourceOptions } from '../sources/http-source.ts';
 import { httpSource } from '../sources/http-source.ts';
 import { parseBody } from '../sources/parse.ts';
 import type { Source, SourceContext } from '../sources/source.ts';
-import { tryImport } from './imported-keys.ts';
 import { type Address, jwksUriOf, metadataUrls, type UrlRules } from './issuer.ts';
 import { type ExaminedKeys, examineKeys, type KeySet, nameOf, requireKeys } from './key-set.ts';
 import type { PublicJwk } from './public-jwk.ts';
+import { tryImport } from './public-jwk.ts';
 
 /** The options of {@link keySource}. */
 export interface KeySourceOptions

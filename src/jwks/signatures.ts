@@ -1,7 +1,6 @@
 import { ALGORITHMS } from './algorithms.ts';
 import { bytesOf } from './base64url.ts';
-import type { FoundKey, ImportedKeys } from './imported-keys.ts';
-import type { PublicJwk } from './public-jwk.ts';
+import type { FoundKey, ImportedKeys, PublicJwk } from './public-jwk.ts';
 
 /** A token as jose hands it to its `getKey` (a flattened JWS). */
 export interface SignedToken {

@@ -1,7 +1,7 @@
 import type { CacheStatus } from '../cache/cache-status.ts';
 import { isOfBackup } from '../data/backup.ts';
 import { OUTCOMES } from '../data/execution-record.ts';
-import type { MemberCounts } from '../observe/counts.ts';
+import type { MemberCounts } from '../observe/counters.ts';
 import { ROUND_OUTCOMES } from '../observe/events.ts';
 import type { ValueStatus } from '../value/value-status.ts';
 

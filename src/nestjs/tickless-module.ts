@@ -1,4 +1,5 @@
 import {
+  type ConfigurableModuleAsyncOptions,
   ConfigurableModuleBuilder,
   type DynamicModule,
   type FactoryProvider,
@@ -7,20 +8,15 @@ import {
   Module,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { locked } from '../decorators/locked.ts';
 import { madeFor, makerOf } from '../decorators/per-instance.ts';
-import { type DurationLike, RefreshGroup } from '../index.ts';
+import { type DurationLike, type GroupOptions, RefreshGroup } from '../index.ts';
 import { SafeLogger } from '../observe/logger.ts';
-import { OptionChecks, ownOptions } from '../option-checks.ts';
+import { checked, OptionChecks, ownOptions } from '../option-checks.ts';
 import { type Application, belongsTo } from './application.ts';
+import { type LockedMethodOptions, lockedBy } from './decorators.ts';
 import { madeOf, membersOf, singletonsOf } from './discover.ts';
 import { TicklessHealthIndicator } from './health-indicator.ts';
-import type {
-  LockedJobsOptions,
-  MountedConsole,
-  TicklessModuleAsyncOptions,
-  TicklessModuleOptions,
-} from './module-options.ts';
-import { isUnlockedJob, lockJob } from './scheduled.ts';
 
 /** The options with all that is made of them. */
 interface Assembled extends Application {
@@ -173,4 +169,84 @@ function assemble(options: TicklessModuleOptions): Assembled {
   const group = new RefreshGroup({ ...ofGroup, logger });
   const ofMethods: Application = { group, backend: backend || undefined, lock, logger, clock };
   return { ...ofMethods, closeTimeout, console: console?.(group), lockedScheduler };
+}
+
+/** How all jobs of `@nestjs/schedule` are locked. */
+export interface LockedJobsOptions extends Omit<LockedMethodOptions, 'name' | 'lockAtLeastFor'> {
+  /**
+   * No other instance runs the same job before this time has passed. Required: it should be longer than the clocks of the
+   * instances differ, and shorter than the time between two runs of any job; for `@Interval`, whose rounds begin with each
+   * process, almost as long as that.
+   */
+  readonly lockAtLeastFor: DurationLike;
+}
+
+/**
+ * The options of `TicklessModule`: those of the `RefreshGroup` of the application, which are the defaults of its members, and a
+ * few of the module. None is required.
+ */
+export interface TicklessModuleOptions extends GroupOptions {
+  /** How long the shutdown waits for running loads and tasks before it aborts them. @default 10 seconds */
+  readonly closeTimeout?: DurationLike | undefined;
+  /**
+   * Makes the console: `(group) => nodeConsole(group, { authorize })` of `tickless/console/node`. It is mounted on the HTTP
+   * server, Express or Fastify, at its own `path`, behind what `app.use()` has before it. Guards of NestJS do not
+   * concern it: `authorize` decides. @default none
+   */
+  readonly console?: ((group: RefreshGroup) => MountedConsole) | undefined;
+  /**
+   * Locks each method with `@Cron`, `@Interval` or `@Timeout` of `@nestjs/schedule` that has no `@Locked` of its own, as if it
+   * had one with these options: on each round one instance runs it. A job that is added to the `SchedulerRegistry` by hand
+   * calls a method with `@Locked`: the registry gets a timer that has its function already. @default none is locked
+   */
+  readonly lockedScheduler?: LockedJobsOptions | undefined;
+}
+
+/** The used part of `NodeConsole`. */
+type MountedConsole = ((request: never, response: never, next: never) => void) & {
+  close(): Promise<void>;
+};
+
+/** A provider that has the options of `TicklessModule`, for `useClass` and `useExisting` of `forRootAsync`. */
+export interface TicklessModuleOptionsFactory {
+  /** Returns the options, or a promise of them. Called once, when the application starts. */
+  create(): TicklessModuleOptions | Promise<TicklessModuleOptions>;
+}
+
+/**
+ * The argument of `TicklessModule.forRootAsync`, as of each configurable module of NestJS: `useFactory` with `inject`; or
+ * `useClass`, a {@link TicklessModuleOptionsFactory} that is made; or `useExisting`, one that is there. `imports` are the modules
+ * whose providers these need.
+ */
+export type TicklessModuleAsyncOptions = ConfigurableModuleAsyncOptions<TicklessModuleOptions>;
+
+/** The key under which `@Cron`, `@Interval` and `@Timeout` of `@nestjs/schedule` leave their metadata. */
+const SCHEDULER_TYPE = 'SCHEDULER_TYPE';
+
+interface ReflectMetadata {
+  getMetadata?(key: string, target: object): unknown;
+}
+
+/** Whether a scheduler calls the method, and no decorator of tickless has replaced it. */
+function isUnlockedJob(member: PropertyDescriptor): boolean {
+  const { value } = member;
+  if (typeof value !== 'function' || makerOf(member) !== undefined) return false;
+  return (Reflect as ReflectMetadata).getMetadata?.(SCHEDULER_TYPE, value) !== undefined;
+}
+
+/**
+ * Replaces a method on one instance by a locked one: the scheduler finds that, if it has not looked before.
+ *
+ * @throws {TicklessError} `OPTION` for an instance that can not be changed: it is frozen, or a proxy.
+ */
+function lockJob(
+  instance: object,
+  name: string,
+  method: PropertyDescriptor,
+  options: LockedMethodOptions,
+): void {
+  const decorate = locked((one) => lockedBy(options, one)) as (...args: unknown[]) => PropertyDescriptor;
+  const isReplaced = Reflect.defineProperty(instance, name, decorate(instance, name, method));
+  const rule = `must be able to replace ${instance.constructor?.name}.${name} on its instance, which can not be changed (frozen?): give the method @Locked instead`;
+  checked('TicklessModule', (checks) => checks.that(isReplaced, 'lockedScheduler', rule, options));
 }

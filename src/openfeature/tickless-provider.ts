@@ -5,10 +5,12 @@ import { messageOf } from '../observe/logger.ts';
 import { namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { firstFew } from '../printable.ts';
 import { changedFlags, type Edition, editionOf } from './edition.ts';
+import type { Resolution } from './flag.ts';
 import { codeOf, ProviderStatus } from './provider-status.ts';
-import { type Asked, failed, resolve } from './resolve.ts';
 import {
+  ErrorCode,
   type EvaluationContext,
+  type FlagMetadata,
   type FlagValue,
   type FlagValueType,
   GeneralError,
@@ -19,6 +21,7 @@ import {
   type Provider,
   ProviderEvents,
   ProviderFatalError,
+  Reason,
   type ResolutionDetails,
 } from './sdk.ts';
 import { checkTargeting, type MakeEvaluator, type TargetingOptions } from './targeting.ts';
@@ -213,4 +216,51 @@ const MOST_SHOWN = 5;
 
 function shown(problems: readonly string[]): string {
   return firstFew(problems, MOST_SHOWN, (problem) => problem, '; ');
+}
+
+/** The arguments of an evaluation. */
+interface Asked<T extends FlagValue> {
+  readonly name: string;
+  readonly type: FlagValueType;
+  readonly defaultValue: T;
+  readonly context: EvaluationContext;
+  readonly logger: Logger;
+}
+
+/** The result of a flag of that edition, in the type that was asked for. @param isStale the edition may be out of date. */
+function resolve<T extends FlagValue>(
+  edition: Edition,
+  asked: Asked<T>,
+  isStale: boolean,
+): ResolutionDetails<T> {
+  const { name, type, context, logger } = asked;
+  const flag = edition.flags.get(name);
+  if (flag === undefined) return failed(asked, ErrorCode.FLAG_NOT_FOUND, `flag '${name}' not found`);
+  const resolution = flag.evaluate(context, logger);
+  const { value, errorCode, errorMessage = '', flagMetadata } = resolution;
+  if (errorCode !== undefined) return failed(asked, errorCode as ErrorCode, errorMessage, flagMetadata);
+  if (value === undefined) return { ...(resolution as ResolutionDetails<T>), value: asked.defaultValue };
+  if (typeof value !== type) {
+    const message = `flag '${name}' is a ${typeof value}, not a ${type}`;
+    return failed(asked, ErrorCode.TYPE_MISMATCH, message, flagMetadata);
+  }
+  const details = { ...(resolution as ResolutionDetails<T>) };
+  if (isStale) details.reason = Reason.STALE;
+  return details;
+}
+
+/** The default of the caller, for that error. */
+function failed<T extends FlagValue>(
+  { defaultValue }: Pick<Asked<T>, 'defaultValue'>,
+  errorCode: ErrorCode,
+  errorMessage: string,
+  flagMetadata: Resolution['flagMetadata'] = {},
+): ResolutionDetails<T> {
+  return {
+    value: defaultValue,
+    reason: Reason.ERROR,
+    errorCode,
+    errorMessage,
+    flagMetadata: flagMetadata as FlagMetadata,
+  };
 }

@@ -13,7 +13,7 @@ import type { Membership } from '../engine/coordinator.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
 import type { Accept } from '../guard/accept.ts';
 import { type AnyGuardOptions, checkGuardOptions } from '../guard/guard-options.ts';
-import { isUnchangedBy } from '../guard/unchanged.ts';
+import { isUnchangedBy } from '../guard/guarded-load.ts';
 import { SafeLogger } from '../observe/logger.ts';
 import { isNumber, isText, OptionChecks, ownOptions } from '../option-checks.ts';
 import type { Schedule } from '../schedule/schedule.ts';

@@ -4,11 +4,9 @@ import { OptionChecks, ownOptions } from '../option-checks.ts';
 import { unlessAborted } from '../time/on-abort.ts';
 import { Semaphore } from '../time/semaphore.ts';
 import { type ByteLimit, checkByteLimit, MAX_BYTES } from './byte-limit.ts';
-import { fileNotes, isSameEdition } from './files/file-notes.ts';
 import { fileSystem } from './files/file-system.ts';
-import { type Edition, mustBeFile, readEdition } from './files/read-edition.ts';
-import { parseFrom } from './named-failure.ts';
-import { checkParse, type ParseOptions } from './parse.ts';
+import { type Edition, fileNotes, isSameEdition, mustBeFile, readEdition } from './files/read-edition.ts';
+import { checkParse, type ParseOptions, parseFrom } from './parse.ts';
 import { fittingNotes, namedSource, ownNotes, type Source, type SourceContext } from './source.ts';
 import { targetName } from './source-url.ts';
 

@@ -14,8 +14,7 @@ import { waitedFor, whileWaiting } from '../time/waited-for.ts';
 import { NoAnswerError, withTimeout } from '../time/with-timeout.ts';
 import { placeOf, previousOf, withFirstOf } from './first-of-notes.ts';
 import { type FirstOfOptions, type ResolvedFirstOf, resolveFirstOf } from './first-of-options.ts';
-import { olderEdition } from './older-edition.ts';
-import type { Source, SourceContext } from './source.ts';
+import type { Source, SourceContext, SourceMeta } from './source.ts';
 import { type Answer, ask, returned, type SourceLike } from './source-like.ts';
 
 /**
@@ -185,4 +184,27 @@ function allFailed(
     refused.length === 0 ? 'no source has answered' : 'no source has an answer that may replace the value';
   const error = new AggregateError(failures, `${what}: ${causes.join('; ')}`, { cause });
   return retryWithin(error, Math.min(...refused.map(({ leftMs }) => leftMs)));
+}
+
+/**
+ * Why an edition may not replace the value in place; `undefined`: it is not older. Where the value in place does not say when it was
+ * made, that was before it was loaded.
+ *
+ * @param placed the value in place, with the notes of its source.
+ */
+function olderEdition(
+  candidate: SourceMeta | undefined,
+  placed: { readonly loadedAt: number; readonly meta?: SourceMeta | undefined },
+): string | undefined {
+  const { loadedAt, meta } = placed;
+  const editedAt = instantOf(candidate);
+  if (editedAt === undefined)
+    return 'it does not say when its edition was made, which may be before the one in place';
+  const ms = (instantOf(meta) ?? loadedAt) - editedAt;
+  return ms > 0 ? `its edition is ${showDuration(ms)} older than the one in place` : undefined;
+}
+
+function instantOf(meta: SourceMeta | undefined): number | undefined {
+  const editedAt: unknown = meta?.editedAt;
+  return Number.isFinite(editedAt) ? (editedAt as number) : undefined;
 }

@@ -6,11 +6,10 @@ import { unlessAborted } from '../time/on-abort.ts';
 import { type ByteLimit, checkByteLimit, MAX_BYTES, overLimit } from './byte-limit.ts';
 import { compressionOf } from './content-coding.ts';
 import { validatorsOf } from './http-conditions.ts';
-import { parseFrom } from './named-failure.ts';
 import type { ObjectAnswer, ObjectClient } from './objects/client-types.ts';
 import { isNotModified, objectFailure } from './objects/object-failure.ts';
 import { optionTypes, typeShown } from './option-types.ts';
-import { checkParse, type ParseOptions } from './parse.ts';
+import { checkParse, type ParseOptions, parseFrom } from './parse.ts';
 import { fittingNotes, namedSource, ownNotes, type Source, type SourceMeta } from './source.ts';
 
 /** The options of {@link objectSource}. */

@@ -1,5 +1,6 @@
 import { excessOf, mostParts } from '../bounded-json.ts';
 import type { ElementOf } from '../data/id-of.ts';
+import { ownMessageOf } from '../observe/logger.ts';
 import type { OptionChecks } from '../option-checks.ts';
 import type { Body } from './body.ts';
 import { csv } from './csv.ts';
@@ -129,5 +130,14 @@ function areSound(bytes: Uint8Array): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Parses what this source has read. @throws {Error} naming the source, with the error of the parser as `cause`. */
+export async function parseFrom<T>(source: string, bytes: Uint8Array, parse: Parse<T>): Promise<T> {
+  try {
+    return await parseBody(bytes, parse);
+  } catch (error) {
+    throw new Error(`${source}: ${ownMessageOf(error)}`, { cause: error });
   }
 }

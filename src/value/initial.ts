@@ -1,7 +1,7 @@
 import type { Entry } from '../engine/entry.ts';
 import { isAnswer } from '../engine/load-result.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { schemaArgument } from '../guard/schema-argument.ts';
+import { schemaArgument } from '../guard/guarded-load.ts';
 import { ignoreThenable, isThenable } from '../time/deferred.ts';
 
 /** A value that is there before the first load: a data file that is shipped with the service. */
@@ -26,9 +26,9 @@ export function isInitialValue(given: Partial<InitialValue<unknown>> | null | un
 
 /** Puts the initial value into place at the first use of the entry, if it has none until then. It is due at once. */
 export function prepareInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, given: Initial<T>): void {
-  const { options, loader } = engine;
-  loader.initial = () => {
-    loader.initial = undefined; // before the function is called, which may read the value
+  const { options } = engine;
+  engine.initial = () => {
+    engine.initial = undefined; // before the function is called, which may read the value
     if (entry.isLoaded) return;
     try {
       const initial = typeof given === 'function' ? ignoreThenable(given()) : given;
@@ -43,15 +43,11 @@ export function prepareInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, give
 }
 
 /** With its age, before any load. A load under way goes on. */
-function putInitial<T>(
-  { options, loader, timing, coordinator }: MemberEngine<T>,
-  entry: Entry<T>,
-  value: T,
-  loadedAt: number,
-): void {
-  loader.changes.note(entry, value, 'restored', undefined);
+function putInitial<T>(engine: MemberEngine<T>, entry: Entry<T>, value: T, loadedAt: number): void {
+  const { options, changes, timing, coordinator } = engine;
+  changes.note(entry, value, 'restored', undefined);
   entry.putValue(value, true);
   if (options.membership?.hasStore) coordinator?.replaced(entry);
   timing.restored(entry, Math.max(0, options.clock.now() - loadedAt), options.now(), undefined);
-  loader.inPlace(entry);
+  engine.inPlace(entry);
 }

@@ -1,9 +1,9 @@
 import type { ExecutorRun } from '../data/executor-run.ts';
 import { decide, isTooStale, type WhenFailing, type WhenTooStale } from '../engine/decide.ts';
 import { Entry } from '../engine/entry.ts';
-import { limitedLoad } from '../engine/limited-load.ts';
 import type { TaskContext } from '../engine/load-context.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import { limitedLoad } from '../engine/own-load.ts';
 import { coolingDownError, isFailedLoad, readError } from '../engine/read-errors.ts';
 import type { ExecutionStatus } from '../engine/status.ts';
 import type { TicklessError } from '../errors.ts';
@@ -15,8 +15,7 @@ import type { SingleSharedOptions } from '../options/shared-options.ts';
 import { isCalendar } from '../schedule/calendar.ts';
 import { ignoreRejection, voided } from '../time/deferred.ts';
 import type { DurationLike } from '../time/duration.ts';
-import { engineOf } from './lifecycle.ts';
-import { entryOf, Periodic, type RequestStartOptions } from './periodic.ts';
+import { engineOf, entryOf, Periodic, type RequestStartOptions } from './lifecycle.ts';
 import { RunLog } from './run-log.ts';
 
 /**
@@ -146,7 +145,7 @@ export class PeriodicExecutor extends Periodic<unknown> {
   }
 
   #refused(error: unknown): void {
-    engineOf(this).loader.reporter.refused(entryOf(this), error, 1);
+    engineOf(this).reporter.refused(entryOf(this), error, 1);
   }
 
   #requestFirst(options: RequestStartOptions | undefined): Promise<void> {
@@ -166,18 +165,15 @@ export class PeriodicExecutor extends Periodic<unknown> {
     const [entry, engine] = [entryOf(this), engineOf(this)];
     const isPlain = ownOptions(options)?.wait === undefined && engine.runState !== 'closed';
     if (!isPlain) return super.requestStart(options);
-    const { options: own, loader, events } = engine;
+    const { options: own, rules, events } = engine;
     const now = own.clock.monotonic();
-    engine.loader.clocks.compareClocks(entry, now);
+    engine.compareClocks(entry, now);
     if (isTooStale(entry, now)) {
       const [age, maxStaleness] = [now - entry.loadedAt, entry.maxStalenessMs];
       events.emit('too-stale', { age, maxStaleness });
     }
-    const refusal = (): Error => {
-      const rules = { ...loader.rules, isTask: true };
-      return readError(entry, rules, own);
-    };
-    switch (decide(entry, loader.rules, now)) {
+    const refusal = (): Error => readError(entry, { ...rules, isTask: true }, own);
+    switch (decide(entry, rules, now)) {
       case 'wait-for-load': {
         const next = super.requestStart({ ...options, wait: true });
         const refuse = (error: unknown): never => {

@@ -1,22 +1,21 @@
 import type { RollbackOptions, UnpinOptions } from '../data/version-control.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { Entry } from '../engine/entry.ts';
-import { limitedLoad } from '../engine/limited-load.ts';
+import type { Load } from '../engine/flight.ts';
 import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
-import type { Load } from '../engine/load-execution.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
+import { limitedLoad } from '../engine/own-load.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
 import {
   GUARD_OPTIONS,
   type GuardOptions,
   type TypedByLoad,
   type TypedBySchema,
 } from '../guard/guard-options.ts';
-import { guardedLoad } from '../guard/guarded-load.ts';
-import { schemaArgument } from '../guard/schema-argument.ts';
+import { guardedLoad, schemaArgument } from '../guard/guarded-load.ts';
 import type { Counters } from '../observe/counters.ts';
 import { ownOptions } from '../option-checks.ts';
 import { resolveOptions, VALUE_SHARED } from '../options/resolve-options.ts';
@@ -24,8 +23,7 @@ import type { SingleSharedOptions, ValueSharedOptions } from '../options/shared-
 import { type CoarseClock, coarseClocks } from '../time/coarse-clock.ts';
 import { droppable, ignoreRejection, rejected } from '../time/deferred.ts';
 import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareInitial } from './initial.ts';
-import { asMethod, engineOf } from './lifecycle.ts';
-import { entryOf, Periodic } from './periodic.ts';
+import { asMethod, engineOf, entryOf, Periodic } from './lifecycle.ts';
 import { type ReadResult, readResult } from './read-result.ts';
 import {
   invalidateEntry,
@@ -34,10 +32,10 @@ import {
   type SetOptions,
   setArgument,
   shareValue,
+  versionsOf,
 } from './shared-change.ts';
 import { checkValue } from './value-argument.ts';
 import { type InspectOptions, inspectsValues, type ValueStatus, valueStatus } from './value-status.ts';
-import { versionsOf } from './versions.ts';
 
 /** The options of {@link RefreshingValue}; only `name` and `load` are required. */
 export interface ValueOptions<T, Previous = T>
@@ -138,8 +136,8 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     super(resolved, entry, engine);
     engine.follow(entry);
     this.#entry = entry;
-    this.#reader = new Reader(engine.loader);
-    this.#rules = engine.loader.rules;
+    this.#reader = new Reader(engine);
+    this.#rules = engine.rules;
     this.#counters = engine.events.counters;
     const { sync, awaited } = coarseClocks(resolved.clock);
     this.#sync = sync;
@@ -191,7 +189,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
 
   /** The value as it is, however old; `undefined` while there is none. Starts nothing, never throws. */
   peek(): T | undefined {
-    engineOf(this).loader.initial?.();
+    engineOf(this).initial?.();
     return entryOf(this).value;
   }
 
@@ -315,7 +313,7 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
     const engine = engineOf(this);
     const [isForAll, origin] = setArgument(engine.options, options);
     checkValue(engine.options, undefined, value);
-    engine.loader.put(entryOf(this), schemaArgument(engine.options, undefined, value));
+    engine.put(entryOf(this), schemaArgument(engine.options, undefined, value));
     return isForAll ? shareValue(engine, entryOf(this), origin) : Promise.resolve();
   }
 

@@ -1,10 +1,11 @@
 import { checkOrigin, type PublishOrigin } from '../data/origin.ts';
+import type { VersionControl } from '../data/version-control.ts';
 import type { EngineOptions } from '../engine/engine-options.ts';
+import type { Entry } from '../engine/entry.ts';
+import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
 import type { MemberEngine } from '../engine/member-engine.ts';
-import { reachesAll, type ScopeOptions } from '../engine/scope.ts';
-import { checked, namesArgument, ownOptions } from '../option-checks.ts';
+import { checked, namesArgument, OptionChecks, ownOptions } from '../option-checks.ts';
 import { ignoreRejection } from '../time/deferred.ts';
-import { versionsOf } from './versions.ts';
 
 /** The options of `set`. */
 export interface SetOptions extends ScopeOptions, PublishOrigin {}
@@ -74,4 +75,13 @@ export function invalidateEntry<T>(
   if (isForAll) return ignoreRejection(versionsOf(engine, entry).mark(drop ? 'dropped' : 'invalidated'));
   engine.invalidate(entry, drop);
   return Promise.resolve();
+}
+
+/** The versions of an entry in its store. @throws {TicklessError} `OPTION` without one. */
+export function versionsOf<T>(engine: MemberEngine<T>, entry: Entry<T>): VersionControl<T> {
+  const versions = engine.versions(entry);
+  const checks = new OptionChecks(engine.options.name, entry.key);
+  checks.that(versions !== undefined, 'backend', 'must be given, to have versions', undefined);
+  checks.done();
+  return versions as VersionControl<T>;
 }

@@ -70,7 +70,7 @@ export interface ValueStatus<T> extends ExecutionStatus {
 export function valueStatus<T>(entry: Entry<T>, engine: MemberEngine<T>, hasValue: boolean): ValueStatus<T> {
   const execution = engine.inspect(entry);
   const { isLoaded, isInitial } = entry;
-  const { rules, reporter } = engine.loader;
+  const { rules, reporter } = engine;
   const now = engine.options.clock.monotonic();
   // A load that hangs has not failed; reads without patience would wait for it.
   const hangs = engine.options.kind === 'value' && reporter.isRefusing && !mayServe(entry, rules, now);

@@ -1,8 +1,7 @@
 import type { Difference } from '../../src/data/difference.ts';
 import type { RefreshingValue } from '../../src/index.ts';
-import { engineOf } from '../../src/value/lifecycle.ts';
-import { entryOf } from '../../src/value/periodic.ts';
-import { versionsOf } from '../../src/value/versions.ts';
+import { engineOf, entryOf } from '../../src/value/lifecycle.ts';
+import { versionsOf } from '../../src/value/shared-change.ts';
 
 /** The changes from one version of a value to another, as the console shows them. */
 export async function compareVersions<T>(

@@ -20,7 +20,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'what the schema refuses is taken',
     rules: [23],
     seeds: [2],
-    in: 'src/guard/validated.ts',
+    in: 'src/guard/guarded-load.ts',
     replace: 'validated',
     by: '(value, options) => (options.schema === undefined ? value : { ...value, isChecked: true })',
   },
@@ -47,7 +47,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
       const forced = { isPassed: true };
       entry.forced = forced;
       const passed = () => void (entry.forced = undefined);
-      const next = this.loader.next(entry, undefined, 'forced');
+      const next = this.next(entry, undefined, 'forced');
       next.then(passed, passed);
       return next;
     }`,

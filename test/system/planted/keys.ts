@@ -7,7 +7,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'marks on keys are not applied',
     rules: [24],
     seeds: [2],
-    in: 'src/cache/marked-keys.ts',
+    in: 'src/cache/many-keys.ts',
     replace: 'MarkedKeys.apply',
     by: '() => {}',
   },

@@ -424,7 +424,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 23,
     name: 'a value that is set is not checked',
-    in: 'src/guard/schema-argument.ts',
+    in: 'src/guard/guarded-load.ts',
     replace: 'schemaArgument',
     by: '(options, key, value) => value',
   },
@@ -473,7 +473,7 @@ export const rules: readonly RuleFault[] = [
   {
     rule: 24,
     name: 'marks on keys are not applied',
-    in: 'src/cache/marked-keys.ts',
+    in: 'src/cache/many-keys.ts',
     replace: 'MarkedKeys.apply',
     by: '() => {}',
   },

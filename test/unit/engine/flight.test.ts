@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Flight, type FlightEnd, type FlightScope } from '../../../src/engine/flight.ts';
+import type { ExecutionRecord } from '../../../src/data/execution-record.ts';
+import { ActiveLoads } from '../../../src/engine/active-loads.ts';
+import { Entry } from '../../../src/engine/entry.ts';
+import { Flight, type FlightEnd, type FlightHost } from '../../../src/engine/flight.ts';
+import type { LoadContext } from '../../../src/engine/load-context.ts';
+import type { FlightScope } from '../../../src/engine/load-handle.ts';
 import type { RetryOptions } from '../../../src/engine/retry.ts';
-import { TicklessError } from '../../../src/errors.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import type { LazyAbort } from '../../../src/time/lazy-abort.ts';
 import { HoldingClock } from '../../support/holding-clock.ts';
@@ -23,67 +27,18 @@ const loaded = (result: string, attempts = 1) => ({
 /** The load of a flight and its limits. */
 interface Plan {
   readonly retry?: RetryOptions;
-  /** How long the source asks not to be called, in milliseconds. */
-  readonly restMs?: number;
-  readonly failsOnStack?: boolean;
   readonly timeoutMs?: number;
   readonly attempt?: (attempt: number, abort: LazyAbort) => string | PromiseLike<string>;
-  readonly wrap?: (tries: () => Promise<string>, scope: FlightScope) => Promise<string>;
-}
-
-class PlannedFlight extends Flight<string> {
-  readonly startedAt: number = 0;
-  /** How it has settled. */
-  readonly outcomes: FlightEnd<string>[] = [];
-  /** The signals of its tries. */
-  readonly signals: AbortSignal[] = [];
-  lateResults = 0;
-  protected readonly wrap: Plan['wrap'];
-  readonly #restMs: number;
-  readonly #attempt: NonNullable<Plan['attempt']>;
-
-  constructor(clock: HoldingClock, plan: Plan) {
-    const retry = plan.retry && { retries: 2, factor: 2, minTimeout: 250, ...plan.retry };
-    super(clock, plan.timeoutMs ?? 1000, retry, plan.failsOnStack ?? false);
-    this.wrap = plan.wrap;
-    this.#restMs = plan.restMs ?? 0;
-    this.#attempt = plan.attempt ?? (() => NEVER);
-  }
-
-  protected override attempt(attempt: number, abort: LazyAbort): string | PromiseLike<string> {
-    this.signals.push(abort.signal);
-    return this.#attempt(attempt, abort);
-  }
-
-  protected override jitterAfter(): number {
-    return 0;
-  }
-
-  protected override restAfter(): number {
-    return this.#restMs;
-  }
-
-  protected override timeoutReason(attempts: number, cause: unknown): TicklessError {
-    return new TicklessError('TIMED_OUT', 'too long', { member: 'f', attempts, cause });
-  }
-
-  protected override settled(outcome: FlightEnd<string>): void {
-    this.outcomes.push(outcome);
-  }
-
-  protected override late(): void {
-    this.lateResults += 1;
-  }
-
-  protected override ended(): void {}
-
-  protected override gone(): void {}
+  /** Its round in a cluster. */
+  readonly wrap?: (tries: () => Promise<unknown>, scope: FlightScope) => Promise<unknown>;
 }
 
 interface Made {
   readonly clock: HoldingClock;
   readonly flight: Flight<string>;
+  /** How it has settled. */
   readonly outcomes: FlightEnd<string>[];
+  /** The signals of its tries. */
   readonly signals: AbortSignal[];
   /** How many results came late. */
   readonly late: () => number;
@@ -91,9 +46,38 @@ interface Made {
 
 function make(plan: Plan = {}): Made {
   const clock = new HoldingClock();
-  const flight = new PlannedFlight(clock, plan);
-  const { outcomes, signals } = flight;
-  return { clock, flight, outcomes, signals, late: () => flight.lateResults };
+  const outcomes: FlightEnd<string>[] = [];
+  const signals: AbortSignal[] = [];
+  const records: ExecutionRecord<Error>[] = [];
+  const { wrap, attempt = () => NEVER } = plan;
+  const host = {
+    options: {
+      clock,
+      now: () => clock.now(),
+      name: 'f',
+      retry: plan.retry && { retries: 2, factor: 2, minTimeout: 250, ...plan.retry },
+      isRetryDefault: false,
+      timeoutMs: plan.timeoutMs ?? 1000,
+    },
+    events: {
+      begin: () => undefined,
+      emit: () => {},
+      ended: (record: ExecutionRecord<Error>) => records.push(record),
+    },
+    rounds: wrap && { begin: () => ({ run: wrap }) },
+    active: new ActiveLoads(clock),
+    jitter: { after: () => 0 },
+    load: (context: LoadContext, _: Entry<string>, abort: LazyAbort) => {
+      signals.push(abort.signal);
+      return attempt(context.attempt, abort);
+    },
+    settled: (_: Flight<string>, end: FlightEnd<string>) => outcomes.push(end),
+    gone: () => {},
+  };
+  const details = { trigger: 'first', background: false } as const;
+  const flight = new Flight(host as unknown as FlightHost<string>, new Entry<string>(), details);
+  const late = (): number => records.filter(({ outcome }) => outcome === 'late').length;
+  return { clock, flight, outcomes, signals, late };
 }
 
 describe('the timers of a flight', () => {

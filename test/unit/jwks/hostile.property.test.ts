@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isJwksError } from '../../../src/jwks/index.ts';
 import { jwksUriOf } from '../../../src/jwks/issuer.ts';
-import { examineKeys } from '../../../src/jwks/key-set.ts';
-import { selectKey, wantedKey } from '../../../src/jwks/select-key.ts';
+import { examineKeys, selectKey, wantedKey } from '../../../src/jwks/key-set.ts';
 
 const MEMBERS = [
   'kty',
