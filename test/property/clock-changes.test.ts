@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt } from '../../src/calendar/schedules.ts';
+import { cron } from '../../src/calendar/cron.ts';
+import { dailyAt } from '../../src/calendar/daily-at.ts';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { endedAt } from '../unit/schedule/support.ts';
 import { DAY, everyZone, HOUR, linkedZones, MINUTE } from '../unit/schedule/wall-clock.ts';

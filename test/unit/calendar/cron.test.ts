@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cron } from '../../../src/calendar/schedules.ts';
+import { cron } from '../../../src/calendar/cron.ts';
 import { endedAt, instants, optionErrorOf } from '../schedule/support.ts';
 import { at, iso } from '../schedule/wall-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt } from '../../../src/calendar/schedules.ts';
+import { dailyAt } from '../../../src/calendar/daily-at.ts';
 import { endedAt, instants, optionErrorOf } from '../schedule/support.ts';
 import { at, DAY, iso } from '../schedule/wall-clock.ts';
 

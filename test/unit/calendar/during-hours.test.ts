@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duringHours } from '../../../src/calendar/schedules.ts';
+import { duringHours } from '../../../src/calendar/during-hours.ts';
 import { endedAt } from '../schedule/support.ts';
 import { at, DAY, everyZone, HOUR, iso, MINUTE, offsetAt, shown } from '../schedule/wall-clock.ts';
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cron, dailyAt, duringHours } from '../../../src/calendar/schedules.ts';
+import { cron } from '../../../src/calendar/cron.ts';
+import { dailyAt } from '../../../src/calendar/daily-at.ts';
+import { duringHours } from '../../../src/calendar/during-hours.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import { fixedDelay } from '../../../src/schedule/fixed-delay.ts';
 import { fixedRate } from '../../../src/schedule/fixed-rate.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dailyAt } from '../../../src/calendar/schedules.ts';
+import { dailyAt } from '../../../src/calendar/daily-at.ts';
 import { earliest } from '../../../src/schedule/earliest.ts';
 import type { ScheduleLike } from '../../../src/schedule/schedule.ts';
 import { endedAt } from './support.ts';
