@@ -77,7 +77,7 @@ export interface PersonalChange {
   readonly sparesPinned: boolean;
   /** How long its version is pinned. @default undefined: it is not */
   readonly pinFor: number | undefined;
-  /** It ends the lease of the name, whoever has it, and the next round begins after this time. */
+  /** It ends the lease of the name, also that of another owner, and the next round begins after this time. */
   readonly holdFor: number;
 }
 

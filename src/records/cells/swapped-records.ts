@@ -257,7 +257,7 @@ function groupsOf(edits: readonly Edit[]): readonly Group[] {
   return Array.from(groups, ([cell, group]) => ({ cell, ...group }));
 }
 
-/** What an edit makes of its part. */
+/** A part after an edit. */
 interface EditedPart {
   readonly record: TextRecord | undefined;
   readonly isDone: boolean;
