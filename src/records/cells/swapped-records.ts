@@ -60,6 +60,8 @@ export class SwappedRecords implements Records {
   readonly #cells: Cells;
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
+  /** The last version that a put of this client was given. */
+  #marked = 0;
 
   /** @param retentionMs a record is kept for this long after its end, at least. @param clock of the backend. */
   constructor(cells: Cells, retentionMs: number, clock: KnownClock = new KnownClock(systemClock.monotonic)) {
@@ -140,6 +142,10 @@ export class SwappedRecords implements Records {
     if (outcome instanceof Error) throw outcome;
     const { answers, stored, main, isChanged, doubt } = outcome;
     const { cell, changes, reads } = group;
+    for (const [i, edit] of changes.entries()) {
+      const isGiven = edit.op === 'put' && edit.token === undefined && answers[i]?.isDone === true;
+      if (isGiven) this.#marked = Math.max(this.#marked, answers[i]?.row?.token || 0);
+    }
     if (doubt === undefined) {
       const seen = { isDone: false, text: stored, main };
       const found = reads.map((read) =>
@@ -176,7 +182,7 @@ export class SwappedRecords implements Records {
         const given = changes.map(
           (edit): ChangingEdit<Text> => (edit === put && text !== undefined ? { ...put, text } : edit),
         );
-        const made = editedBy(given, parts, span, this.#cells.mostBytes ?? Infinity);
+        const made = editedBy(given, parts, span, { marked: this.#marked, mostBytes: this.#cells.mostBytes });
         const { areDone, after } = made;
         const shown = changes.map((edit, i) => answerTo(edit, made.edits[i] as EditedPart, span));
         const answer = { answers: shown, stored, main, isChanged: areDone };
@@ -269,15 +275,21 @@ function editedBy(
   edits: readonly ChangingEdit<Text>[],
   before: Parts,
   span: ClockSpan,
-  mostBytes: number,
+  { marked, mostBytes = Infinity }: { readonly marked: number; readonly mostBytes: number | undefined },
 ): { readonly edits: readonly EditedPart[]; readonly areDone: boolean; readonly after: Parts } {
   const after = new Map(before);
   const now = instantOf(span);
   const made = edits.map((edit): EditedPart => {
     const { part } = placeOf(edit.name);
     const present = after.get(part);
-    const beside = Math.max(0, ...PARTS.map((one) => (one === part ? 0 : after.get(one)?.token || 0)));
-    const { next, isDone } = edited(present, widened(edit, widthOf(span)), now, beside);
+    const others = PARTS.map((one) => (one === part ? 0 : after.get(one)?.token || 0));
+    const beside = Math.max(0, ...others, edit.op === 'claim' ? marked : 0);
+    const { next, isDone } = edited(
+      present,
+      widened(edit, widthOf(span)),
+      { ...now, wall: wallOf(edit, span) },
+      beside,
+    );
     const isChanged = next !== present;
     const record = isChanged && next !== undefined ? closed(fitting(next, mostBytes), span) : present;
     if (next === undefined) after.delete(part);
@@ -292,6 +304,14 @@ function editedBy(
     isChanged: false,
   }));
   return { edits: none, areDone, after: before };
+}
+
+/**
+ * The clock of tokens. The versions of marks are compared with the tokens of loads under other names: a load that began before a mark
+ * never has the greater one, however little is known of the clock; nor has one that begins after a mark of this client the lesser one.
+ */
+function wallOf({ op }: ChangingEdit<Text>, { earliest, latest }: ClockSpan): number {
+  return op === 'claim' ? earliest : latest;
 }
 
 /** The row of a claim has its text. A holder, also of a lease that it has got before, sees the time that is left for certain. */
