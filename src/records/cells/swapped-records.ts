@@ -27,6 +27,9 @@ import { type Step, SwapLoop } from './swap-loop.ts';
 /** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
+/** How many texts are kept with the records in them. */
+const MOST_PARSED = 1000;
+
 type ChangingEdit<T = string> = Exclude<Edit<T>, Read>;
 
 /** The edits of one cell: one change of it, and looks at its parts. */
@@ -60,6 +63,8 @@ export class SwappedRecords implements Records {
   readonly #cells: Cells;
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
+  /** A text is decided on several times. */
+  readonly #parsed: Map<string, Parts> = new Map();
   /** The last version that a put of this client was given. */
   #marked = 0;
 
@@ -100,10 +105,19 @@ export class SwappedRecords implements Records {
     return { now: middle(this.#loop.span()), answers };
   }
 
+  #partsIn(text: string | undefined): Parts {
+    const known = text === undefined ? undefined : this.#parsed.get(text);
+    if (known !== undefined) return known;
+    const parts = partsIn(text);
+    if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear();
+    if (text !== undefined) this.#parsed.set(text, parts);
+    return parts;
+  }
+
   /** A long text that the reader has, as its record was seen, does not travel again. */
   #lookOf(cell: string, reads: readonly Read[]): Change {
     const whole = reads.filter(({ isBrief }) => isBrief !== true);
-    const before = partsIn(this.#loop.known(cell));
+    const before = this.#partsIn(this.#loop.known(cell));
     const isHeld = ({ name, newerThan = -1 }: Read): boolean => {
       const record = before.get(placeOf(name).part);
       return record !== undefined && record.token <= newerThan && isLong(record.text);
@@ -115,7 +129,7 @@ export class SwappedRecords implements Records {
   async #found(cell: string, read: Read, seen: Seen | Error): Promise<Answer> {
     if (seen instanceof Error) throw seen;
     const { part } = placeOf(read.name);
-    const present = partsIn(seen.text).get(part);
+    const present = this.#partsIn(seen.text).get(part);
     const record = foundBy<Text>(present, read);
     if (record === undefined) return NOT_DONE;
     const row = rowAt(record, this.#loop.span(), false);
@@ -174,7 +188,7 @@ export class SwappedRecords implements Records {
       known,
       looksFirst: looksFirst(changes, put),
       decide: (stored, span, main) => {
-        const parts = partsIn(stored);
+        const parts = this.#partsIn(stored);
         const alike = put && long && alikeIn(parts.get(placeOf(put.name).part), put, long);
         if (alike !== undefined && alike.id !== compared?.long.id)
           return { answer: { answers: [], stored, main, isChanged: false, doubt: alike } };
