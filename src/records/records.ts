@@ -82,7 +82,8 @@ export interface Put<T = string> {
 
 /**
  * Ends the lease or the hold of a name, also that of another owner, as a release would that ends a round as done: it has the token of
- * the snapshot that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and nothing changes.
+ * the snapshot that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and
+ * nothing changes.
  */
 export interface Impose<T = string> {
   readonly op: 'impose';
