@@ -5,11 +5,11 @@ import type { Fleet } from './fleet.ts';
 import { INSTANCES, type Judge, publications, quiet } from './scenario.ts';
 
 /**
- * How often a winner, and any other instance, may ask the engine in one round. One that last saw the name leased asks once more: its
- * first swap does not find that text.
+ * How often a winner, and any other instance, may ask the engine in one round. A winner that last saw the name leased asks once more:
+ * its first swap does not find that text. The others find it loading, and then its result.
  */
 const WINNER = 2;
-const OTHER = 1;
+const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
 const PURGE = /(SELECT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?(r\.)?name( AS BINARY\) AS name)?|[rv]) )?FROM/;
 
