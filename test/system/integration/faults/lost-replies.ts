@@ -16,9 +16,10 @@ import {
 
 /**
  * Twice as patient as elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
- * second, a lock that can't be asked is no lost answer.
+ * second, a lock that can't be asked is no lost answer. A round lasts longer than any answer is waited for: else others may have
+ * published the next one before the holder of the lost answer asks again, and nobody can tell it that it has published.
  */
-const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT };
+const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT, period: 2 * LEASE };
 
 const STEPS = ['acquire', 'publish', 'release'] as const;
 const WAYS = ['cut', 'silence'] as const;
@@ -111,7 +112,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   await fleet.end();
   await Promise.all(proxies.map((proxy) => proxy.close()));
 
-  const { loads, published, unleased } = judge.rounds(stage);
+  const { loads, published, unleased } = judge.rounds(stage, PATIENT.period);
   judge.none('another lease, or not done, after the retry', wrong);
   judge.is('loads beside one in each round', loads.length + unleased - published.length, 0);
 }
