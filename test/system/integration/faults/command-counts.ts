@@ -13,6 +13,9 @@ const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
 const PURGE = /(SELECT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?(r\.)?name( AS BINARY\) AS name)?|[rv]) )?FROM/;
 
+/** A setting of Redis, which a process asks for with its first lease. */
+const SETTING = /^info memory/i;
+
 /**
  * The next round begins so many milliseconds later than it might: an engine that takes longer to hear of the end of a
  * round is asked once more. That is what a machine does that has other things to do.
@@ -105,7 +108,7 @@ export class CommandCounts {
   #take(): string[][] {
     return this.#proxies.map(({ commands }) => {
       const taken = commands.splice(0);
-      const kept = taken.filter((text) => !PURGE.test(text));
+      const kept = taken.filter((text) => !PURGE.test(text) && !SETTING.test(text));
       this.#purges += taken.length - kept.length;
       return kept;
     });
