@@ -146,11 +146,11 @@ export async function begin(
 }
 
 /** Waits for that many rounds. */
-export async function publications(fleet: Fleet, count: number): Promise<Heard> {
+export async function publications(fleet: Fleet, count: number, period: number = PERIOD): Promise<Heard> {
   let left = count;
   return fleet.until(
     (heard) => heard.kind === 'event' && heard.type === 'published' && --left === 0,
-    count * 3 * PERIOD + 10_000,
+    count * 3 * period + 10_000,
   );
 }
 
