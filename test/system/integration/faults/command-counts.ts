@@ -11,7 +11,8 @@ import { INSTANCES, type Judge, publications, quiet } from './scenario.ts';
 const WINNER = 2;
 const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
-const PURGE = /(SELECT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?(r\.)?name( AS BINARY\) AS name)?|[rv]) )?FROM/;
+const PURGE =
+  /(SELECT DISTINCT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?[rv]\.name( AS BINARY\) AS name)?|[rv]) )?FROM/;
 
 /** A setting of Redis, which a process asks for with its first lease. */
 const SETTING = /^info memory/i;
