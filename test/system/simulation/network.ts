@@ -265,8 +265,9 @@ export class Link {
       apply: async (given) => {
         const edits = given.map((edit) => this.#inDialect(edit));
         const messages = messagesOf(edits);
-        const { decision } = this;
+        const decisionOf = this.#decided();
         const answer = await ask(messages, () => records.apply(edits));
+        const decision = decisionOf();
         const isChange = ({ op, name }: Edit): boolean => op !== 'read' && !name.startsWith(REPORT);
         const cells = edits.filter(isChange).map(({ name }) => cellOf(name));
         const isTogether = (message: Message): boolean =>
@@ -300,6 +301,14 @@ export class Link {
     }
   }
 
+  /** A decision that is made now. Later it is worth nothing if the clock was set since, or the data were lost. */
+  #decided(): () => Decision {
+    const { decision } = this;
+    const backend = this.#backend;
+    const { breaks } = backend;
+    return () => (backend.breaks === breaks ? decision : { ...decision, width: Infinity });
+  }
+
   #inDialect(edit: Edit): Edit {
     const dialect = this.#dialect;
     if (dialect === undefined || edit.op !== 'put') return edit;
@@ -331,11 +340,10 @@ export class Link {
   }
 
   #swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
-    const { decision } = this;
-    const { breaks } = this.#backend;
+    const decisionOf = this.#decided();
     const sender: Sender = {
       get decision() {
-        return backend.breaks === breaks ? decision : { ...decision, width: Infinity };
+        return decisionOf();
       },
       askedFor: (effect) => this.#messageOf(effect),
       did: (message, effect) => this.#wire.arrived(message, effect),

@@ -43,6 +43,8 @@ const orders: Readonly<
 };
 
 const own: Readonly<Record<string, Misfortune<DeployedWorld>>> = {
+  /** What another instance has written can be used always. Other worlds have damaged snapshots. */
+  damage: { weight: 0, act: () => {} },
   crowd: {
     weight: 6,
     act: ({ world: { trace, instances, scenario } }) => {
