@@ -146,7 +146,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
         this.state.foundVersion = this.#remote.version ?? this.state.foundVersion;
-        this.end();
+        if (this.lease === undefined) this.end();
+        else void this.release(this.#admission.givenBack).then(() => this.end());
         return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
