@@ -119,6 +119,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isAborted) this.end();
   }
 
+  get mayFence(): boolean {
+    return this.before?.mayFence === true;
+  }
+
   previous(): Promise<LoadContext['previous']> {
     return this.#admission.snapshots.last();
   }
@@ -167,7 +171,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abortedWhileLoading);
     this.lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
-      if (reason === 'taken' && this.state.round !== this) this.fenced();
+      if (reason === 'taken' && this.state.round?.mayFence) this.fenced();
       else if (reason === 'taken' && !wasAborted) this.#look = this.#lookBeyond(cause);
       else this.#lost(reason, cause);
       if (wasAborted) this.end(); // there is no flight any longer that could fail

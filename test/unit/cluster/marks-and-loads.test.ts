@@ -327,3 +327,22 @@ it('a value that a person sets is adopted where another one could not be publish
   await cluster.readFor([b], WITHIN + 100);
   expect(b.value.peek()).toBe('a');
 });
+
+it('a load that began behind a mark of its instance is ended by what another instance sets', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = [cluster.instance({ schedule: { hours: 1 } }), cluster.instance({ schedule: { hours: 1 } })];
+  const looked = a.link.holdOnce('read');
+  const read = a.value.get();
+  await cluster.clock.flush();
+  void a.value.invalidate(drop);
+  await cluster.clock.flush();
+  looked.resolve();
+  await cluster.clock.flush();
+  expect(a.manual.calls).toHaveLength(1);
+  void b.value.set('set');
+  await cluster.clock.advance(2000); // the lease can't be extended
+  a.manual.call(0).resolve('loaded');
+  await cluster.clock.flush();
+  expect(await read).toBe('set');
+  expect(a.value.peek()).toBe('set');
+});
