@@ -83,6 +83,26 @@ describe('who stands by for the load of another instance', () => {
     expect(b.manual.calls).toHaveLength(0);
   });
 
+  it('takes no older snapshot over after an invalidation, which was loaded before that', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, A_DAY);
+    void a.value.refresh({ here: true });
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
+    b.value.invalidate({ here: true });
+    await cluster.clock.advance(10);
+    void a.value.refresh({ here: true });
+    await cluster.clock.flush();
+    await cluster.readFor([b], 5000, 100);
+    expect(b.value.peek()).toBe('one');
+    await cluster.end(a, 2, 'three');
+    b.link.take();
+    await cluster.readFor([b], 1000, 100);
+    expect(b.value.peek()).toBe('three');
+    expect(b.link.take()).toEqual(['acquire']);
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
   it('a snapshot that has become too old meanwhile is not what a reader gets who waits for a fresh one', async () => {
     const { cluster, a, b } = await standingBy({ maxStaleness: { minutes: 10 } });
     a.manual.call(1).resolve('two');
