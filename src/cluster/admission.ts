@@ -244,10 +244,10 @@ export class Admission<T> {
 
   /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
   #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
-    const { store, options } = this.#member;
+    const { lock, store, options } = this.#member;
     if (store === undefined || options.whenBackendDown !== 'load') return false;
     if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
-    return !this.snapshots.wasRead || store.notAskedFor > 0;
+    return !this.snapshots.wasRead || (!lock?.hasSnapshots && store.notAskedFor > 0);
   }
 
   /** The release of that round has failed it, or is still on its way. */
