@@ -266,7 +266,11 @@ export class LeaseBook {
   /** The backend has lost all its data. @param at by its clock. */
   forgotten(at: number): void {
     this.clockSet(at);
-    for (const book of this.#names.values()) book.heldUntil = 0;
+    for (const book of this.#names.values()) {
+      book.heldUntil = 0;
+      // The clock was set back since: it is all that tokens grow by now.
+      if (book.highestToken > at * 1000) book.highestToken = 0;
+    }
   }
 
   /** The clock of the backend was set: no holder can know when its lease ends, until it is told. @param at by that clock. */

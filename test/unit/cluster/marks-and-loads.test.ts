@@ -8,7 +8,7 @@ import {
   loadKey,
   readKeysFor,
 } from '../../support/keyed-cluster.ts';
-import { rejectionOf } from '../../support/settle.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
 const WITHIN = 1000;
@@ -345,4 +345,19 @@ it('a load that began behind a mark of its instance is ended by what another ins
   await cluster.clock.flush();
   expect(await read).toBe('set');
   expect(a.value.peek()).toBe('set');
+});
+
+it('a key that is being loaded for the first time is answered by what another instance sets', async () => {
+  const cluster = new ManualCluster({}, 30_000); // the lease is not extended meanwhile
+  const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+  await loadKey(cluster, a, 'y', 'other');
+  const read = a.cache.get('x');
+  await cluster.clock.flush();
+  await b.cache.set('x', 'set');
+  await readKeysFor(cluster, [a], 2 * WITHIN, ['y']);
+  const [, { context, reject } = {}] = a.calls;
+  expect(context?.signal.aborted).toBe(true);
+  reject?.(context?.signal.reason);
+  await cluster.clock.flush();
+  expect(await settled(read)).toEqual({ value: 'set' });
 });
