@@ -24,6 +24,8 @@ export interface Granted {
   readonly force: boolean;
   /** By the clock of the backend. */
   until: number;
+  /** The same as its holder counts it, which notices no step of that clock. */
+  countedUntil: number;
   /** The outcome of its release; `undefined`: not released. */
   ending: { readonly state: End; readonly confirms: string | undefined } | undefined;
   /** The end of the lease. Certain once it was released or another instance holds it. */
@@ -81,7 +83,7 @@ export class LeaseBook {
   /** The leases that an instance may still take for its own: it may not know yet that the lease was released. */
   *open(at: number): Iterable<Granted> {
     for (const lease of this.#open) {
-      if (lease.until + OVER_MS < at) this.#open.delete(lease);
+      if (lease.countedUntil + OVER_MS < at) this.#open.delete(lease);
       else yield lease;
     }
   }
@@ -123,6 +125,7 @@ export class LeaseBook {
       requestId,
       force,
       until,
+      countedUntil: until,
       ending: undefined,
       endedAt: until,
       isForgotten: !isCertain,
@@ -142,7 +145,7 @@ export class LeaseBook {
     const last = this.#heldBy(name, token, requestId, decision, 'extended');
     if (last === undefined) return;
     if (decision.width < Infinity) this.#lasts(name, token, until - decision.at, leaseFor, decision.width);
-    last.until = last.endedAt = until;
+    last.until = last.countedUntil = last.endedAt = until;
     this.#of(name).changedAt = at;
   }
 
@@ -179,7 +182,8 @@ export class LeaseBook {
     });
     if (last !== undefined && last.ending === undefined) last.endedAt = at;
     const ending = { state: 'done', confirms: undefined } as const;
-    book.last = { name, token, requestId, force: false, until: at, ending, endedAt: at, isForgotten: false };
+    const end = { until: at, countedUntil: at, ending, endedAt: at };
+    book.last = { name, token, requestId, force: false, ...end, isForgotten: false };
     book.highestToken = Math.max(token, book.highestToken);
     book.granted += 1;
     book.heldUntil = until;
@@ -265,7 +269,7 @@ export class LeaseBook {
 
   /** The backend has lost all its data. @param at by its clock. */
   forgotten(at: number): void {
-    this.clockSet(at);
+    this.clockSet(at, 0);
     for (const book of this.#names.values()) {
       book.heldUntil = 0;
       // The clock was set back since: it is all that tokens grow by now.
@@ -273,10 +277,17 @@ export class LeaseBook {
     }
   }
 
-  /** The clock of the backend was set: no holder can know when its lease ends, until it is told. @param at by that clock. */
-  clockSet(at: number): void {
+  /**
+   * The clock of the backend was set: no holder can know when its lease ends, until it is told.
+   *
+   * @param at by that clock. @param byMs how far forward.
+   */
+  clockSet(at: number, byMs: number): void {
     for (const book of this.#names.values()) book.changedAt = at;
-    for (const lease of this.#granted.values()) lease.isForgotten = true;
+    for (const lease of this.#granted.values()) {
+      lease.isForgotten = true;
+      lease.countedUntil += byMs;
+    }
   }
 
   #holds(rule: 11 | 12 | 14 | 15, condition: boolean, message: () => string): void {
