@@ -42,6 +42,8 @@ const ROUNDING_MS = 2;
 
 interface Name {
   highestToken: number;
+  /** The backend has lost its record, and has no other one yet: the clock is all that tokens grow by. */
+  isLost: boolean;
   granted: number;
   last: Granted | undefined;
   /** No round may begin before. */
@@ -105,7 +107,7 @@ export class LeaseBook {
       this.#holds(14, force || book.heldUntil <= decidedAt, () => {
         return `${name}: acquired ${book.heldUntil - decidedAt} ms before the hold ends`;
       });
-      this.#holds(12, token > book.highestToken, () => {
+      this.#holds(12, token > leastToken(book, { at: decidedAt, width }), () => {
         return `${name}: token ${token} was granted after token ${book.highestToken}`;
       });
       this.#lasts(name, token, until - decidedAt, leaseFor, width);
@@ -115,7 +117,8 @@ export class LeaseBook {
     this.#holds(15, isSeized === isTakeOver || last?.isForgotten === true, () => {
       return `${name}: took over is said to be ${isSeized}`;
     });
-    book.highestToken = Math.max(token, book.highestToken);
+    book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
+    book.isLost = false;
     book.granted += 1;
     book.heldUntil = 0;
     book.changedAt = at;
@@ -172,19 +175,20 @@ export class LeaseBook {
   imposed(
     { name, requestId = '' }: Message,
     { token, until }: Written,
-    { width }: Decision,
+    decision: Decision,
     at: number,
   ): void {
     const book = this.#of(name);
     const { last } = book;
-    this.#holds(12, token > book.highestToken || width === Infinity, () => {
+    this.#holds(12, token > leastToken(book, decision) || decision.width === Infinity, () => {
       return `${name}: a person has token ${token} after token ${book.highestToken}`;
     });
     if (last !== undefined && last.ending === undefined) last.endedAt = at;
     const ending = { state: 'done', confirms: undefined } as const;
     const end = { until: at, countedUntil: at, ending, endedAt: at };
     book.last = { name, token, requestId, force: false, ...end, isForgotten: false };
-    book.highestToken = Math.max(token, book.highestToken);
+    book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
+    book.isLost = false;
     book.granted += 1;
     book.heldUntil = until;
     book.holdIsDone = true;
@@ -272,8 +276,7 @@ export class LeaseBook {
     this.clockSet(at, 0);
     for (const book of this.#names.values()) {
       book.heldUntil = 0;
-      // The clock was set back since: it is all that tokens grow by now.
-      if (book.highestToken > at * 1000) book.highestToken = 0;
+      book.isLost = true;
     }
   }
 
@@ -299,6 +302,7 @@ export class LeaseBook {
     if (book === undefined) {
       book = {
         highestToken: 0,
+        isLost: false,
         granted: 0,
         last: undefined,
         heldUntil: 0,
@@ -313,4 +317,13 @@ export class LeaseBook {
 
 function isLiveAt({ ending, until, isForgotten }: Granted, at: number): boolean {
   return ending === undefined && until > at && !isForgotten;
+}
+
+/**
+ * Tokens are greater than that: than the last one, unless it was lost and the clock set back to before it. Then they are as great as the
+ * instance knows the clock for certain.
+ */
+function leastToken({ highestToken, isLost }: Name, { at, width }: Decision): number {
+  const isBehind = isLost && highestToken > at * 1000;
+  return isBehind ? (at - width - ROUNDING_MS) * 1000 : highestToken;
 }
