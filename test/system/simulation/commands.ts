@@ -7,8 +7,8 @@ import type { World } from './world.ts';
  * Commands of a round: acquire, write, release; for the others acquire or poll, and read. One more where a name was last seen leased: its
  * text is another one by then, and the answer to the first command has it.
  */
-const WINNER = 4;
-const OTHER = 3;
+const WINNER = 3;
+const OTHER = 2;
 
 /** Until there is a first value, waiting instances poll; at most this many times each. */
 const COLD = 8;
