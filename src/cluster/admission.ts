@@ -5,6 +5,7 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import type { Acquired } from './member-lock.ts';
 import type { Pin } from './pin.ts';
 import { decidePinned, releaseOf } from './pin-check.ts';
@@ -34,6 +35,7 @@ export class Admission<T> {
   #force = false;
   /** The first pin that was in force during this round. It may be over since, and the value dropped. */
   #pin: Pin | undefined;
+  #givenBack: () => ReleaseOutcome = () => ({ as: 'abandoned' });
   #step: string | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
@@ -64,6 +66,11 @@ export class Admission<T> {
   /** A caller requires a fresh load: earlier snapshots of other instances do not count, unless one is loading by then. */
   get isFreshRequired(): boolean {
     return this.#isFreshRequired;
+  }
+
+  /** How a lease ends under which no load begins, because a snapshot is adopted. No reader waits for that: its age limit is near. */
+  get givenBack(): () => ReleaseOutcome {
+    return this.#givenBack;
   }
 
   requireFresh(): void {
@@ -175,18 +182,14 @@ export class Admission<T> {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
     const isExpected = this.#expected?.expectedToken !== undefined && !this.#isForced;
-    if (isExpected && this.#pin === undefined && this.snapshots.isNewerThere)
-      return this.#adoptExpected(lease);
+    if (isExpected && this.#pin === undefined && this.snapshots.isNewerThere) return this.#adoptExpected();
     return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
   }
 
   /** The expected snapshot is there, and none holds the next round back. `undefined`: it can't be served, the load is to begin. */
-  async #adoptExpected(lease: HeldLease): Promise<RemoteResult<T> | undefined> {
+  async #adoptExpected(): Promise<RemoteResult<T> | undefined> {
     const found = await this.snapshots.found();
-    if (found === undefined || this.#isFreshRequired) return undefined;
-    this.#hold(undefined);
-    await this.#member.lock?.release(lease, () => ({ as: 'abandoned' }));
-    return found;
+    return this.#isFreshRequired ? undefined : found;
   }
 
   /**
@@ -204,10 +207,12 @@ export class Admission<T> {
       endPin(this.#entry, this.#member);
       return undefined;
     }
+    this.#givenBack = () => releaseOf(given.heldUntil, options.clock.monotonic());
+    if (given.result !== undefined) return given.result;
     this.#hold(undefined);
-    await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
+    await lock?.release(lease, this.#givenBack);
     const pinned = this.#pinInPlace; // a check may have taken it over
-    return given.result ?? (pinned && new StillPinned(options, pinned));
+    return pinned && new StillPinned(options, pinned);
   }
 
   /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
@@ -239,10 +244,10 @@ export class Admission<T> {
 
   /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
   #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
-    const { store, options } = this.#member;
+    const { lock, store, options } = this.#member;
     if (store === undefined || options.whenBackendDown !== 'load') return false;
     if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
-    return !this.snapshots.wasRead || store.notAskedFor > 0;
+    return !this.snapshots.wasRead || (!lock?.hasSnapshots && store.notAskedFor > 0);
   }
 
   /** The release of that round has failed it, or is still on its way. */

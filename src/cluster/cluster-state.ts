@@ -33,6 +33,8 @@ export interface RoundUnderWay {
   overtakenBy(version: number): void;
   /** A person has ended its lease on this instance: its result is not published. */
   fenced(): void;
+  /** A person of this instance may be about to end the lease of a round before. */
+  readonly mayFence: boolean;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }

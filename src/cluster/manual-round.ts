@@ -80,6 +80,10 @@ export class ManualRound extends SerialRound<unknown> {
     this.before?.fenced();
   }
 
+  get mayFence(): boolean {
+    return !this.#hasEnded || this.before?.mayFence === true;
+  }
+
   /** Ends it unless its command is under way: it rejects with `CLOSED`. */
   giveUp(): void {
     this.#isGivenUp = true;

@@ -106,7 +106,9 @@ export class RemoteSnapshots<T> {
   ): Promise<Acquired> {
     const { newest, rejectedVersion, mark } = this.#state;
     this.#state.reading = expected === mark + 1 ? 0 : expected;
-    const answer = await ask(Math.max(newest, rejectedVersion, this.#last?.version ?? 0));
+    // The load that is waited for began after the invalidation, and those before it may have ended before that.
+    const outdated = this.#entry.isInvalidated ? expected - 1 : 0;
+    const answer = await ask(Math.max(newest, rejectedVersion, this.#last?.version ?? 0, outdated));
     this.#state.reading = undefined;
     const isTold = answer.kind !== 'unavailable' && answer.newerThan !== undefined;
     this.#looked = isTold ? answer : undefined;
@@ -244,7 +246,8 @@ export class RemoteSnapshots<T> {
     const { kind, newerThan = Infinity, newer, sentAt = 0 } = this.#looked ?? {};
     this.#looked = undefined;
     const isWhole = newer === undefined || kind !== 'acquired';
-    const isTold = newerThan <= version && isWhole && !(newer instanceof Error);
+    const isKnown = newerThan <= version || newer !== undefined; // it is the newest of all
+    const isTold = isKnown && isWhole && !(newer instanceof Error);
     return isTold
       ? store?.newerOf(this.#entry, newer, version, sentAt)
       : store?.read(this.#entry, version, this.#patience());

@@ -119,6 +119,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isAborted) this.end();
   }
 
+  get mayFence(): boolean {
+    return this.before?.mayFence === true;
+  }
+
   previous(): Promise<LoadContext['previous']> {
     return this.#admission.snapshots.last();
   }
@@ -146,7 +150,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
         this.state.foundVersion = this.#remote.version ?? this.state.foundVersion;
-        this.end();
+        if (this.lease === undefined) this.end();
+        else void this.release(this.#admission.givenBack).then(() => this.end());
         return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
@@ -166,7 +171,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abortedWhileLoading);
     this.lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
-      if (reason === 'taken' && this.state.round !== this) this.fenced();
+      if (reason === 'taken' && this.state.round?.mayFence) this.fenced();
       else if (reason === 'taken' && !wasAborted) this.#look = this.#lookBeyond(cause);
       else this.#lost(reason, cause);
       if (wasAborted) this.end(); // there is no flight any longer that could fail

@@ -73,8 +73,11 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     rules: [25],
     seeds: [2],
     in: 'src/cluster/manual-round.ts',
-    replace: 'pinned',
-    by: '(record, pin) => ({ ...original(record, pin), dueAt: pin.sinceAt })',
+    replace: 'recordOf',
+    by: `(member, entry, as) => {
+      const record = original(member, entry, as);
+      return record.pin === undefined ? record : { ...record, dueAt: record.pin.sinceAt };
+    }`,
   },
   {
     name: 'a refresh is not refused while a version is pinned',
