@@ -6,7 +6,7 @@ import type { Claim, ClaimAnswer, LockSteps } from './backend-steps.ts';
 import { DamagedRecordError } from './damage.ts';
 import { HeldLease } from './held-lease.ts';
 import { thisHost, thisProcess } from './identity.ts';
-import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
+import type { AcquireAnswer } from './lock-contract.ts';
 import type { PendingRequest } from './pending-request.ts';
 
 /** How often a lock is asked before it counts as unavailable: the first answer may be lost. */
@@ -20,17 +20,11 @@ export interface LeaseSource {
   readonly limitMs: number;
   /** How long an extension or a release may take, in milliseconds. */
   readonly backgroundTimeoutMs: number;
-  /** As of {@link PendingRequest.answeredLate}. */
-  readonly forcedEnd?: ReleaseOutcome | undefined;
 }
 
 /** The answer of the lock. */
 export type LeaseAnswer =
-  | (Extract<ClaimAnswer, { readonly kind: 'acquired' }> & {
-      readonly held: HeldLease;
-      /** The request has ignored a hold: this call, or one before it that got no answer. */
-      readonly isForced: boolean;
-    })
+  | (Extract<ClaimAnswer, { readonly kind: 'acquired' }> & { readonly held: HeldLease })
   | Exclude<ClaimAnswer, { readonly kind: 'acquired' }>;
 
 /** How often it is asked, and how long each time. */
@@ -60,7 +54,7 @@ export async function acquireLease(
   let cause: unknown;
   for (let left = tries; left > 0; left--) {
     const sentAt = clock.monotonic();
-    const request = pending.begin(sentAt, wanted.force);
+    const request = pending.begin(sentAt);
     const { id: requestId, sentAt: firstSentAt } = request;
     const ask = async (): Promise<ClaimAnswer> =>
       answerOf(await steps.acquire({ owner: thisProcess(), ...wanted, requestId, host: thisHost() }));
@@ -78,7 +72,7 @@ export async function acquireLease(
       const isBelievable = byRequest <= clock.monotonic() + remaining;
       const end = isBelievable ? Math.max(byAnswer, byRequest) : byAnswer;
       const held = new HeldLease(source, id, end, clock, wanted.leaseFor);
-      if (!held.isLost) return { answer: { ...answer, held, isForced: request.isForced }, sentAt };
+      if (!held.isLost) return { answer: { ...answer, held }, sentAt };
       cause = new Error('the answer came after the lease had expired');
     } catch (thrown) {
       pending.gaveUp(request);

@@ -1,15 +1,13 @@
 import type { Clock } from '../time/clock.ts';
 import { HeldLease } from './held-lease.ts';
 import { randomId } from './identity.ts';
-import type { AcquireAnswer, LockProvider, ReleaseOutcome } from './lock-contract.ts';
+import type { AcquireAnswer, LockProvider } from './lock-contract.ts';
 
 /** A request for a lease without an answer. It may have been carried out. */
 interface UnansweredRequest {
   readonly id: string;
   /** When it was sent for the first time (monotonic): its lease began no earlier. */
   readonly sentAt: number;
-  /** It ignores the hold of a round that is done. */
-  isForced: boolean;
   /** Of the lease that its first answer has given. */
   token?: number | undefined;
 }
@@ -18,11 +16,6 @@ interface UnansweredRequest {
 interface LateLeaseHome {
   readonly steps: Pick<LockProvider, 'extend' | 'release'>;
   readonly backgroundTimeoutMs: number;
-  /**
-   * The end of a lease that no call waits for, if its request may have ended a hold: that may be the hold of a pinned version.
-   * @default any instance may begin at once
-   */
-  readonly forcedEnd?: ReleaseOutcome | undefined;
 }
 
 /**
@@ -49,13 +42,12 @@ export class PendingRequest {
   }
 
   /** A call begins to wait: for the request without an answer, or for a new one. */
-  begin(now: number, force: boolean): UnansweredRequest {
+  begin(now: number): UnansweredRequest {
     if (this.#request === undefined) {
-      this.#request = { id: randomId(), sentAt: now, isForced: force };
+      this.#request = { id: randomId(), sentAt: now };
       this.#waiting = 0;
     }
     const request = this.#request;
-    request.isForced ||= force;
     this.#waiting += 1;
     return request;
   }
@@ -88,15 +80,6 @@ export class PendingRequest {
     if (answer.kind !== 'acquired') return;
     const { remaining, ...id } = answer.lease;
     const lease = new HeldLease(home, id, sentAt + remaining, clock, remaining);
-    const endsHold = request.isForced || answer.tookOver;
-    void lease.release(() => endOfUnused(endsHold, home)); // tried again behind, while it lasts
+    void lease.release(() => ({ as: 'abandoned' })); // tried again behind, while it lasts
   }
-}
-
-/** The end of a lease that is not used. @param endsHold it has ignored the hold of a round, or has taken over from a holder that may have begun one. */
-export function endOfUnused(
-  endsHold: boolean,
-  { forcedEnd }: Pick<LateLeaseHome, 'forcedEnd'>,
-): ReleaseOutcome {
-  return (endsHold ? forcedEnd : undefined) ?? { as: 'abandoned' };
 }

@@ -12,7 +12,6 @@ import type { MemberStore, ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
-import { mayBeWithoutResult } from './without-result.ts';
 
 /**
  * The hold of a round begins a moment after its due time was computed: when the release reaches the backend. The next
@@ -177,11 +176,9 @@ export class RemoteSnapshots<T> {
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     const isNewerThere = this.isNewerThere; // published by a person without a round
     if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
-    // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
+    // The hold is that of the round with this token: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;
-    const saysNothing = mayBeWithoutResult(retryAfter);
     if (!isNewerThere && mayBeServed() && this.#state.newestRound >= token) {
-      if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
       const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
@@ -194,12 +191,11 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
-    if (isForced && snapshot.loadedAt < this.#beganAt && !this.#isPinned(snapshot)) return undefined;
+    if (isForced && snapshot.loadedAt < this.#beganAt) return undefined;
     const { round, dueIn } = snapshot;
-    const untilAt = isHeld(round) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
+    const untilAt = isHeld(round) && dueIn < Infinity ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {
-      const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
-      const forMs = Math.min(untilAt, dueAt, checkAt) - now;
+      const forMs = Math.min(untilAt, dueAt) - now;
       if (forMs <= 0 && isDue(entry, now)) return undefined; // it is due itself, and the hold is not its own
       return new Deferral(options, Math.max(0, forMs), false);
     }

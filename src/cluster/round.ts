@@ -12,7 +12,6 @@ import { type ComparedResult, compareResult, versionToConfirm } from './equal-re
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
@@ -290,15 +289,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = false;
-    void this.release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
+    void this.release(isFailure(reason) ? this.#failure(reason) : () => ({ as: 'abandoned' })).then(() =>
       this.end(),
     );
-  }
-
-  /** A version that was pinned meanwhile has its hold again. */
-  #abandoned(): ReleaseOutcome {
-    const now = this.member.options.clock.monotonic();
-    return releaseOf(this.state.pinAt(now)?.untilAt, now);
   }
 
   protected override end(): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.ts';
 import { acquireLease, type LeaseSource } from './acquire-lease.ts';
-import { endOfUnused, type PendingRequest } from './pending-request.ts';
+import type { PendingRequest } from './pending-request.ts';
 
 /**
  * The requests of one member for leases that have no answer. Each may have been carried out, and its lease would have no
@@ -38,8 +38,7 @@ export class UnansweredRequests {
         try {
           const wanted = { name, leaseFor: this.#leaseFor, force: false };
           const { answer } = await acquireLease(source, wanted, request, this.#clock, { tries: 1 });
-          if (answer.kind === 'acquired')
-            await answer.held.release(() => endOfUnused(answer.isForced || answer.tookOver, source));
+          if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
         } catch {
           // the lock is down
         }
