@@ -186,9 +186,10 @@ export class Admission<T> {
    * published.
    */
   async #pinned(forMs: number): Promise<RemoteResult<T> | undefined> {
-    const { adoption, isThere } = await this.snapshots.newer();
-    if (adoption !== undefined) return adoption;
-    const isInPlace = this.#entry.isLoaded && !isThere && this.snapshots.wasRead;
+    const { adoption, isThere, isOlder } = await this.snapshots.newer();
+    const isOwn = isOlder && !this.#isForced; // a value that was set here since
+    if (adoption !== undefined && !isOwn) return adoption;
+    const isInPlace = this.#entry.isLoaded && (!isThere || isOwn) && this.snapshots.wasRead;
     return isInPlace ? new StillPinned(forMs) : undefined;
   }
 

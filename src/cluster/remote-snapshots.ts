@@ -138,12 +138,13 @@ export class RemoteSnapshots<T> {
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here. `pin`: its pin; while an edition waits here for its
+   * @returns `isThere`: there is one. `adoption`: it may be served here; `isOlder`: the value here is younger all the same. `pin`: its pin; while an edition waits here for its
    * publication also that of the version which it is to replace.
    */
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
+    readonly isOlder: boolean;
     readonly pin: Pin | undefined;
   }> {
     const { newest, held } = this.#state;
@@ -153,10 +154,11 @@ export class RemoteSnapshots<T> {
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isPinned = snapshot !== undefined && this.#isPinned(snapshot);
     const pin = isPinned ? pinOf(snapshot) : undefined;
-    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, pin };
+    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, isOlder: false, pin };
     const isUsable = snapshot !== undefined && (isPinned || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
-    return { isThere: snapshot !== undefined, adoption, pin };
+    const isOlder = snapshot !== undefined && this.#isOlder(snapshot);
+    return { isThere: snapshot !== undefined, adoption, isOlder, pin };
   }
 
   /**
