@@ -114,11 +114,11 @@ export class Admission<T> {
         signal.throwIfAborted();
         return this.#unavailable(answer);
       }
-      if (answer.pinnedFor !== undefined) {
+      if (answer.kind === 'done' && answer.pinnedFor !== undefined) {
         signal.throwIfAborted();
         this.#step = 'waiting for the backend (read)';
-        const result = await this.#pinned(answer.pinnedFor);
-        if (result !== undefined || answer.pinnedFor > SOON_MS) return result;
+        const result = await this.#pinned(answer, answer.pinnedFor);
+        if (result !== 'over') return result;
         await sleep(pause(answer.pinnedFor));
         continue;
       }
@@ -183,14 +183,15 @@ export class Admission<T> {
 
   /**
    * The version in the store is pinned. `undefined`: it can't be served here, and what this instance loads without a lease is not
-   * published.
+   * published. `over`: not any longer.
    */
-  async #pinned(forMs: number): Promise<RemoteResult<T> | undefined> {
-    const { adoption, isThere, isOlder } = await this.snapshots.newer();
+  async #pinned({ token }: Pick<AcquiredAs<'done'>, 'token'>, forMs: number): Promise<RemoteResult<T> | 'over' | undefined> {
+    const { adoption, isOlder } = await this.snapshots.newer();
     const isOwn = isOlder && !this.#isForced; // a value that was set here since
     if (adoption !== undefined && !isOwn) return adoption;
-    const isInPlace = this.#entry.isLoaded && (!isThere || isOwn) && this.snapshots.wasRead;
-    return isInPlace ? new StillPinned(forMs) : undefined;
+    const { held, rejectedVersion } = this.#state;
+    if (this.#entry.isLoaded && (isOwn || held.version >= token)) return new StillPinned(forMs);
+    return this.snapshots.wasRead && rejectedVersion !== token ? 'over' : undefined;
   }
 
   /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
@@ -249,9 +250,6 @@ export class Admission<T> {
     return { waitsForProbe, startedAt: this.#enteredAt };
   }
 }
-
-/** A pin that ends within this time is waited for, where its version can't be served here. In milliseconds. */
-const SOON_MS = 1000;
 
 /** For people: the holder for whose load a round waits, or the pause after one that has failed. */
 function stepOf({ owner, host, token, heldFor, retryAfter, isBackoff }: AcquiredAs<'held'>): string {
