@@ -122,10 +122,11 @@ export class Admission<T> {
         await sleep(pause(answer.pinnedFor));
         continue;
       }
-      if (pin !== undefined && state.held.pin === pin) endPin(entry, this.#member);
+      const isUnpinned = pin !== undefined && state.held.pin === pin;
+      if (isUnpinned) endPin(entry, this.#member);
       if (answer.kind === 'acquired') {
         if (polls > 0) this.snapshots.waited();
-        return this.#acquired(answer);
+        return this.#acquired(answer, isUnpinned);
       }
       signal.throwIfAborted();
       if (answer.kind === 'done') {
@@ -165,10 +166,13 @@ export class Admission<T> {
   }
 
   /** No promise where the load begins: its first try runs as soon as the lease is there. */
-  #acquired({ lease }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
+  #acquired(
+    { lease }: AcquiredAs<'acquired'>,
+    isUnpinned: boolean,
+  ): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
-    const isExpected = this.#expected?.expectedToken !== undefined && !this.#isForced;
+    const isExpected = (isUnpinned || this.#expected?.expectedToken !== undefined) && !this.#isForced;
     return isExpected && this.snapshots.isNewerThere ? this.#adoptExpected(lease) : undefined;
   }
 
