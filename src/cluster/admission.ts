@@ -189,7 +189,10 @@ export class Admission<T> {
    * The version in the store is pinned. `undefined`: it can't be served here, and what this instance loads without a lease is not
    * published. `over`: not any longer.
    */
-  async #pinned({ token }: Pick<AcquiredAs<'done'>, 'token'>, forMs: number): Promise<RemoteResult<T> | 'over' | undefined> {
+  async #pinned(
+    { token }: Pick<AcquiredAs<'done'>, 'token'>,
+    forMs: number,
+  ): Promise<RemoteResult<T> | 'over' | undefined> {
     const { adoption, isOlder } = await this.snapshots.newer();
     const isOwn = isOlder && !this.#isForced; // a value that was set here since
     if (adoption !== undefined && !isOwn) return adoption;

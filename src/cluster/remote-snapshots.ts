@@ -154,7 +154,8 @@ export class RemoteSnapshots<T> {
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isPinned = snapshot !== undefined && this.#isPinned(snapshot);
     const pin = isPinned ? pinOf(snapshot) : undefined;
-    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, isOlder: false, pin };
+    if (isLoaded && snapshot?.version === held.version)
+      return { isThere: false, adoption: undefined, isOlder: false, pin };
     const isUsable = snapshot !== undefined && (isPinned || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
     const isOlder = snapshot !== undefined && this.#isOlder(snapshot);

@@ -196,10 +196,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const token = this.#began?.token;
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
-    const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
     const kept = completed.isKept ? versionToConfirm(this.member, this.entry, this.token) : undefined;
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
-    const record = publishRecord(this.member, this.entry, completed, knownVersion);
+    const record = publishRecord(this.member, this.entry, completed);
     const isForced = this.#host.trigger === 'forced';
     const encoded = this.#compared?.value === record.value ? this.#compared?.body : undefined;
     void this.#publishAndRelease({ ...record, isForced, kept, encoded }).then(() => this.end());

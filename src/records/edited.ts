@@ -139,7 +139,12 @@ function amended<T>(record: StoredRecord<T> | undefined, edit: Amend, now: Insta
   return { next, isDone: true };
 }
 
-function put<T>(record: StoredRecord<T> | undefined, edit: Put<T>, now: Instant, beside: StoredRecord<T> | undefined): Edited<T> {
+function put<T>(
+  record: StoredRecord<T> | undefined,
+  edit: Put<T>,
+  now: Instant,
+  beside: StoredRecord<T> | undefined,
+): Edited<T> {
   const { id = '', text, keepMs, older, over, pinMs, sparesPinned } = edit;
   const held = plausible(record?.token, now);
   if (id !== '' && record?.id === id) return { next: record, isDone: true };

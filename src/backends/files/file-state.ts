@@ -100,7 +100,12 @@ export function recordAt(state: State, now: Moment): StoredRecord<Text> | undefi
     changedAt: changedAt + shift,
     until: phase !== 'held' && hasRestarted(state, now) ? Math.min(now.at, end) : end,
     pinnedUntil: pinnedUntil === undefined ? undefined : pinnedUntil + shift,
-    hold: hold && { ...hold, at: hold.at + shift, changedAt: hold.changedAt + shift, until: hold.until + shift },
+    hold: hold && {
+      ...hold,
+      at: hold.at + shift,
+      changedAt: hold.changedAt + shift,
+      until: hold.until + shift,
+    },
     older: older.map((edition) => ({ ...edition, at: edition.at + shiftOfAge })),
   };
 }

@@ -299,7 +299,11 @@ function editedBy(
 }
 
 /** The row of a claim has its text. A holder, also of a lease that it has got before, sees the time that is left for certain. */
-function answerTo({ op }: ChangingEdit, { record, shown = record, isDone }: EditedPart, span: ClockSpan): Answer {
+function answerTo(
+  { op }: ChangingEdit,
+  { record, shown = record, isDone }: EditedPart,
+  span: ClockSpan,
+): Answer {
   const row = shown && rowAt(shown, span, isDone);
   return { isDone, row: row && (op === 'claim' ? row : { ...row, text: '' }) };
 }

@@ -56,7 +56,10 @@ export class RecordLock
     const end = endOf(this.#beginning, lease, outcome);
     const isWrite = change.as === 'write';
     const edit = isWrite
-      ? snapshots.putting(name, change.payload, token, change.rejected, change.keepFor)
+      ? {
+          ...snapshots.putting(name, change.payload, token, change.rejected, change.keepFor),
+          sparesPinned: true,
+        }
       : snapshots.confirming(name, change.version, change.text);
     const { answers } = await this.#records.apply([edit, end]);
     const changed = only(answers);

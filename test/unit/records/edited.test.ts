@@ -168,14 +168,21 @@ describe('amend', () => {
     const { next, isDone } = edited(lease, unused, at(30));
     const { token, id } = lease;
     const { phase, note, until } = held;
-    expect([isDone, next]).toMatchObject([true, { token: held.token, phase, note, until, unused: { token, id } }]);
+    expect([isDone, next]).toMatchObject([
+      true,
+      { token: held.token, phase, note, until, unused: { token, id } },
+    ]);
     expect(edited(next, unused, at(31))).toEqual({ next, isDone: true });
     expect(edited(next, amend(lease), at(31)).isDone).toBe(false);
     expect(edited(next, claim({ id: 'three' }), at(59)).isDone).toBe(false);
     expect(edited(next, claim({ id: 'three', force: true }), at(20)).next?.token).toBe(token + 1);
     const free = made([0, claim()]);
     const end = ended(free, { note: 'abandoned', forMs: 0, restores: true });
-    expect(edited(free, end, at(1)).next).toMatchObject({ token: free.token, note: 'abandoned', until: 1001 });
+    expect(edited(free, end, at(1)).next).toMatchObject({
+      token: free.token,
+      note: 'abandoned',
+      until: 1001,
+    });
   });
 
   it('of a person, without an id, applies in any phase of that token', () => {
@@ -308,9 +315,14 @@ describe('a change of a person', () => {
   it('changes nothing where the name has its token, or was claimed since', () => {
     const leased = made([0, claim()]);
     for (const token of [leased.token, leased.token - 1])
-      expect(edited(leased, impose, at(10), made([10, put({ token })]))).toEqual({ next: leased, isDone: true });
+      expect(edited(leased, impose, at(10), made([10, put({ token })]))).toEqual({
+        next: leased,
+        isDone: true,
+      });
     const damaged = { ...leased, until: NaN };
-    expect(edited(damaged, impose, at(10), made([10, put({ token: leased.token })])).next).toMatchObject({ phase: 'held' });
+    expect(edited(damaged, impose, at(10), made([10, put({ token: leased.token })])).next).toMatchObject({
+      phase: 'held',
+    });
   });
 });
 
