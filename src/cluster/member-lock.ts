@@ -10,16 +10,15 @@ import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
+import { LeaseRequests } from './lease-requests.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
 import { MemberRuns } from './member-runs.ts';
 import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
-import { PendingRequest } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import { type Registrar, register } from './registration.ts';
 import type { ServerClock } from './server-clock.ts';
-import { UnansweredRequests } from './unanswered-requests.ts';
 import { unavailable, unavailableCause } from './unavailable.ts';
 
 type DistributiveOmit<U, K extends PropertyKey> = U extends unknown ? Omit<U, K> : never;
@@ -56,7 +55,7 @@ export class MemberLock {
   readonly #access: BackendAccess<LockSteps>;
   readonly #source: LeaseSource;
   readonly #serverClock: ServerClock | undefined;
-  readonly #unanswered: UnansweredRequests;
+  readonly #requests: LeaseRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
   /** A name has its snapshot in the same record. */
@@ -90,7 +89,7 @@ export class MemberLock {
     this.#outages = new OutageEvents('lock', events, (cause) => unavailable(cause, options.name));
     this.#source = { steps, answers, limitMs, backgroundTimeoutMs };
     this.#serverClock = serverClock;
-    this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
+    this.#requests = new LeaseRequests(context.options.clock, access.steps.leaseFor);
   }
 
   /** Other instances hear from it that a version is confirmed. */
@@ -129,15 +128,13 @@ export class MemberLock {
       try {
         const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - clock.monotonic() });
         const wanted = { name, leaseFor, force, newerThan };
-        return await acquireLease(this.#source, wanted, state.request, clock, {
+        return await acquireLease(this.#source, wanted, this.#requests, clock, {
           tries: isProbe ? 1 : TRIES,
           limits,
         });
       } catch (error) {
         isUnanswered = !isProbe && error instanceof SilenceError;
         throw error;
-      } finally {
-        this.#unanswered.note(state.request, name);
       }
     };
     let asked = await access.ask(step, clock, patience);
@@ -166,7 +163,7 @@ export class MemberLock {
       inspect: () => withStepTimeout(() => steps.inspect(name), clock, limitMs),
       acquire: async (leaseMs, owner) => {
         const wanted = { name, leaseFor: leaseMs, owner, force: false };
-        const { answer } = await acquireLease(this.#source, wanted, new PendingRequest(), clock, {
+        const { answer } = await acquireLease(this.#source, wanted, new LeaseRequests(clock), clock, {
           tries: TRIES,
         });
         return answer.kind === 'acquired' ? answer.held : undefined;
@@ -199,9 +196,19 @@ export class MemberLock {
     return this.#open.of(this.#context.options.name);
   }
 
-  /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
-  close(): Promise<void> {
-    return this.#unanswered.giveBack(this.#source);
+  /**
+   * Gives back leases whose answers are still awaited: asked for once more, they are known. Never rejects; takes at most one time-out of
+   * the lock.
+   */
+  async close(): Promise<void> {
+    const { leaseFor } = this.#access.steps;
+    const giveBack = async (name: string): Promise<void> => {
+      const wanted = { name, leaseFor, force: false };
+      const { clock } = this.#context.options;
+      const { answer } = await acquireLease(this.#source, wanted, this.#requests, clock, { tries: 1 });
+      if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
+    };
+    await Promise.allSettled(this.#requests.names.map(giveBack));
   }
 
   #acquired(
