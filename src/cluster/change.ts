@@ -23,6 +23,11 @@ export class Change implements WriteRight {
     this.#leftMs = leftMs;
   }
 
+  /** It is made in the place of one version only. */
+  get isConditional(): boolean {
+    return this.#conditions.expected !== undefined;
+  }
+
   get leftMs(): number {
     return this.#leftMs();
   }

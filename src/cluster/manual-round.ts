@@ -40,8 +40,7 @@ export class ManualRound extends SerialRound<unknown> {
     super(member, entry);
     const { clock, timeoutMs } = member.options;
     this.#until = clock.monotonic() + timeoutMs;
-    const isUnpin = typeof as === 'object' && 'unpinned' in as;
-    if (isUnpin) member.timing.expected(entry);
+    if ('unpinned' in as) member.timing.expected(entry);
     const record = recordOf(member, entry, as);
     const change = new Change(
       {
@@ -107,8 +106,9 @@ export class ManualRound extends SerialRound<unknown> {
       }
       if (this.#isGivenUp) throw this.#closed();
       if (as === 'unwritten') throw this.#unpublished('the backend could not be written to');
-      if (record.mark === undefined) throw this.#unpublished('the backend has a newer version');
-      await this.#throwIfPinned();
+      if (record.mark !== undefined) await this.#throwIfPinned();
+      if (record.mark === undefined || change.isConditional)
+        throw this.#unpublished('the backend has a newer version');
     }
   }
 
@@ -166,7 +166,7 @@ function recordOf(member: ClusterMember, entry: Entry<unknown>, as: ShareRequest
   const about = { isAbsent: false, isKept: false, took: 0 };
   const { held } = clusterStateOf(entry);
   const record = { ...publishRecord(member, entry, about), isManual: true };
-  if (typeof as === 'string') return { ...record, mark: as, made: 'invalidate' };
+  if ('markedOver' in as) return { ...record, mark: as.mark, made: 'invalidate' };
   if ('unpinned' in as) return { ...record, made: 'unpin', origin: as.unpinned };
   if (!('pinnedOver' in as)) return { ...record, made: 'set', origin: as };
   const { pin } = held;
@@ -176,7 +176,7 @@ function recordOf(member: ClusterMember, entry: Entry<unknown>, as: ShareRequest
 }
 
 function expectedBy(as: ShareRequest): number | undefined {
-  if (typeof as === 'string') return undefined;
+  if ('markedOver' in as) return as.markedOver;
   if ('unpinned' in as) return as.over;
   return 'pinnedOver' in as ? as.pinnedOver : undefined;
 }

@@ -112,10 +112,24 @@ export class EntryVersions<T> implements VersionControl<T> {
     throw error;
   }
 
-  async mark(mark: Mark): Promise<void> {
+  async mark(mark: Mark, seen: number | undefined): Promise<void> {
     this.#throwIfPinned();
-    this.#host.invalidate(mark === 'dropped');
-    await this.#host.share(mark);
+    const isHere = seen === undefined || seen === this.#versionHere;
+    const invalidate = (): void => this.#host.invalidate(mark === 'dropped');
+    if (isHere) invalidate();
+    await this.#host
+      .share({ mark, markedOver: seen })
+      .catch((error: unknown) => this.#throwAfter(error, seen));
+    if (!isHere) invalidate();
+  }
+
+  throwUnlessHere(seen: number): void {
+    const version = this.#versionHere;
+    throwUnlessSeen(this.#member, this.#entry, seen, version === 0 ? undefined : { version });
+  }
+
+  get #versionHere(): number {
+    return this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
   }
 
   async refresh(load: () => Promise<T>): Promise<T> {

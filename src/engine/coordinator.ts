@@ -181,7 +181,14 @@ export interface VersionHost<T> {
 }
 
 /** How a value is published by hand, or what instead of it; an origin: as it was set, for that person. */
-export type ShareRequest = Pinned | Unpinned | Mark | PublishOrigin;
+export type ShareRequest = Pinned | Unpinned | Marked | PublishOrigin;
+
+/** A mark in place of a value. */
+interface Marked {
+  readonly mark: Mark;
+  /** Only in the place of this version. @default undefined: of any */
+  readonly markedOver: number | undefined;
+}
 
 /** The value has a pin. */
 interface Pinned {

@@ -57,16 +57,18 @@ export const LONGEST_AHEAD_MS: number = LONGEST_LEASE_MS + CLOCK_BACK_MS;
  *
  * @param record also one that was edited by hand, but an object with an array `older`.
  * @param beside the other part of the name, if there is one.
+ * @param mark the token of a claim is greater.
  */
 export function edited<T>(
   record: StoredRecord<T> | undefined,
   edit: Edit<T>,
   now: Instant,
   beside?: StoredRecord<T>,
+  mark: number = 0,
 ): Edited<T> {
   switch (edit.op) {
     case 'claim':
-      return claimed(record, edit, now, beside);
+      return claimed(record, edit, now, beside, mark);
     case 'amend':
       return amended(record, edit, now);
     case 'put':
@@ -85,6 +87,7 @@ function claimed<T>(
   { id, text, forMs, force }: Claim<T>,
   now: Instant,
   beside: StoredRecord<T> | undefined,
+  mark: number,
 ): Edited<T> {
   const { at } = now;
   if (beside !== undefined && isPinned(beside, now))
@@ -96,7 +99,7 @@ function claimed<T>(
   }
   const isSeized = record !== undefined && record.phase !== 'held' && PHASES.has(record.phase);
   const isHold = record !== undefined && replaced === undefined && isLive(record, at);
-  const tokens = [record?.token, record?.unused?.token, beside?.token].map((one) => plausible(one, now));
+  const tokens = [record?.token, record?.unused?.token, beside?.token, mark].map((one) => plausible(one, now));
   return {
     next: {
       token: successorOf(Math.max(...tokens), now),

@@ -27,6 +27,9 @@ import { type Step, SwapLoop } from './swap-loop.ts';
 /** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
+/** How many texts are kept with the records in them. */
+const MOST_PARSED = 1000;
+
 type ChangingEdit<T = string> = Exclude<Edit<T>, Read>;
 
 /** The edits of one cell: one change of it, and looks at its parts. */
@@ -60,6 +63,10 @@ export class SwappedRecords implements Records {
   readonly #cells: Cells;
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
+  /** A text is decided on several times. */
+  readonly #parsed: Map<string, Parts> = new Map();
+  /** The last version that a put of this client was given. */
+  #marked = 0;
 
   /** @param retentionMs a record is kept for this long after its end, at least. @param clock of the backend. */
   constructor(cells: Cells, retentionMs: number, clock: KnownClock = new KnownClock(systemClock.monotonic)) {
@@ -98,10 +105,19 @@ export class SwappedRecords implements Records {
     return { now: middle(this.#loop.span()), answers };
   }
 
+  #partsIn(text: string | undefined): Parts {
+    const known = text === undefined ? undefined : this.#parsed.get(text);
+    if (known !== undefined) return known;
+    const parts = partsIn(text);
+    if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear();
+    if (text !== undefined) this.#parsed.set(text, parts);
+    return parts;
+  }
+
   /** A long text that the reader has, as its record was seen, does not travel again. */
   #lookOf(cell: string, reads: readonly Read[]): Change {
     const whole = reads.filter(({ isBrief }) => isBrief !== true);
-    const before = partsIn(this.#loop.known(cell));
+    const before = this.#partsIn(this.#loop.known(cell));
     const isHeld = ({ name, newerThan = -1 }: Read): boolean => {
       const record = before.get(placeOf(name).part);
       return record !== undefined && record.token <= newerThan && isLong(record.text);
@@ -113,7 +129,7 @@ export class SwappedRecords implements Records {
   async #found(cell: string, read: Read, seen: Seen | Error): Promise<Answer> {
     if (seen instanceof Error) throw seen;
     const { part } = placeOf(read.name);
-    const present = partsIn(seen.text).get(part);
+    const present = this.#partsIn(seen.text).get(part);
     const record = foundBy<Text>(present, read);
     if (record === undefined) return NOT_DONE;
     const row = rowAt(record, this.#loop.span(), false);
@@ -140,6 +156,10 @@ export class SwappedRecords implements Records {
     if (outcome instanceof Error) throw outcome;
     const { answers, stored, main, isChanged, doubt } = outcome;
     const { cell, changes, reads } = group;
+    for (const [i, edit] of changes.entries()) {
+      const isGiven = edit.op === 'put' && edit.token === undefined && answers[i]?.isDone === true;
+      if (isGiven) this.#marked = Math.max(this.#marked, answers[i]?.row?.token || 0);
+    }
     if (doubt === undefined) {
       const seen = { isDone: false, text: stored, main };
       const found = reads.map((read) =>
@@ -168,7 +188,7 @@ export class SwappedRecords implements Records {
       known,
       looksFirst: looksFirst(changes, put),
       decide: (stored, span, main) => {
-        const parts = partsIn(stored);
+        const parts = this.#partsIn(stored);
         const alike = put && long && alikeIn(parts.get(placeOf(put.name).part), put, long);
         if (alike !== undefined && alike.id !== compared?.long.id)
           return { answer: { answers: [], stored, main, isChanged: false, doubt: alike } };
@@ -176,7 +196,7 @@ export class SwappedRecords implements Records {
         const given = changes.map(
           (edit): ChangingEdit<Text> => (edit === put && text !== undefined ? { ...put, text } : edit),
         );
-        const made = editedBy(given, parts, span, this.#cells.mostBytes ?? Infinity);
+        const made = editedBy(given, parts, span, { marked: this.#marked, mostBytes: this.#cells.mostBytes });
         const { areDone, after } = made;
         const shown = changes.map((edit, i) => answerTo(edit, made.edits[i] as EditedPart, span));
         const answer = { answers: shown, stored, main, isChanged: areDone };
@@ -272,7 +292,7 @@ function editedBy(
   edits: readonly ChangingEdit<Text>[],
   before: Parts,
   span: ClockSpan,
-  mostBytes: number,
+  { marked, mostBytes = Infinity }: { readonly marked: number; readonly mostBytes: number | undefined },
 ): { readonly edits: readonly EditedPart[]; readonly areDone: boolean; readonly after: Parts } {
   const after = new Map(before);
   const now = instantOf(span);
@@ -280,7 +300,8 @@ function editedBy(
     const { part } = placeOf(edit.name);
     const present = after.get(part);
     const beside = PARTS.map((one) => (one === part ? undefined : after.get(one))).find(Boolean);
-    const { next, isDone, shown } = edited(present, widened(edit, widthOf(span)), now, beside);
+    const instant = { ...now, wall: wallOf(edit, span) };
+    const { next, isDone, shown } = edited(present, widened(edit, widthOf(span)), instant, beside, marked);
     const isChanged = next !== present;
     const record = isChanged && next !== undefined ? closed(fitting(next, mostBytes), span) : present;
     if (next === undefined) after.delete(part);
@@ -296,6 +317,14 @@ function editedBy(
     isChanged: false,
   }));
   return { edits: none, areDone, after: before };
+}
+
+/**
+ * The clock of tokens. The versions of marks are compared with the tokens of loads under other names: a load that began before a mark
+ * never has the greater one, however little is known of the clock; nor has one that begins after a mark of this client the lesser one.
+ */
+function wallOf({ op }: ChangingEdit<Text>, { earliest, latest }: ClockSpan): number {
+  return op === 'claim' ? earliest : latest;
 }
 
 /** The row of a claim has its text. A holder, also of a lease that it has got before, sees the time that is left for certain. */

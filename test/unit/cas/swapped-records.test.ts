@@ -3,6 +3,7 @@ import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Answer, Edit, Put } from '../../../src/records/records.ts';
 import { withFields } from '../../support/cell-text.ts';
 import { FakeCells } from './fake-cells.ts';
+import { MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
 const LONG = 'x'.repeat(4000);
 const put = (token: number, text: string, older = 0): Put => ({ op: 'put', name: 'a', token, text, older });
@@ -250,3 +251,22 @@ it.each(['until', 'phase', 'changedAt'])(
     ]);
   },
 );
+
+it('a mark has a later version than a load before it, and an earlier one than a load of its client after it, however little they know of the clock', async () => {
+  const server = new Server();
+  const [one, another] = [[-1000, 0] as const, [0, 1000] as const].map((bounds) =>
+    swappedIn(new MemoryTexts(server, ...bounds)),
+  ) as [SwappedRecords, SwappedRecords];
+  const tokenOf = async (records: SwappedRecords, edit: Edit): Promise<number> => {
+    const [answer] = (await records.apply([edit])).answers;
+    return (answer as Answer).row?.token as number;
+  };
+  const claim = { op: 'claim', id: 'i', text: '', forMs: 1000, force: false } as const;
+  const mark = { op: 'put', name: 'snapshot/marks', text: 'a', older: 0 } as const;
+  const before = await tokenOf(another, { ...claim, name: 'lock/before' });
+  server.now += 1;
+  const marked = await tokenOf(one, mark);
+  const after = await tokenOf(one, { ...claim, name: 'lock/after' });
+  expect([before, marked, after]).toEqual([before, marked, after].toSorted((a, b) => a - b));
+  expect(new Set([before, marked, after]).size).toBe(3);
+});

@@ -49,6 +49,36 @@ describe('a decision that names the version in place', () => {
   );
 });
 
+describe('invalidate of a version', () => {
+  it('is a mark in its place, whatever is in place here; it is refused when another one is in place', async () => {
+    const { a, b } = await twoVersions();
+    const [two, one] = await a.value.history();
+    const refused = await rejectionOf(a.value.invalidate({ version: one!.version }));
+    expect(isTicklessError(refused, 'OPTION')).toBe(true);
+    expect([a.value.inspect().isDue, (await a.value.history())[0]?.version]).toEqual([false, two!.version]);
+    await b.value.set('three');
+    const [three] = await b.value.history();
+    await a.value.invalidate({ version: three!.version }); // it is not known here yet
+    expect((await b.value.history())[0]).toMatchObject({ mark: 'invalidated' });
+    expect(a.value.inspect().isDue).toBe(true);
+  });
+
+  it('here: concerns the version in place here, and no command', async () => {
+    const { a } = await twoVersions();
+    const [two, one] = await a.value.history();
+    a.link.take();
+    const refused = await rejectionOf(a.value.invalidate({ here: true, version: one!.version }));
+    expect([isTicklessError(refused, 'OPTION'), a.value.inspect().isDue]).toEqual([true, false]);
+    await a.value.invalidate({ here: true, version: two!.version });
+    expect([a.value.inspect().isDue, a.link.take()]).toEqual([true, []]);
+  });
+
+  it.each([0, 1.5, '1'])('is refused for %s, which is none', async (version) => {
+    const { a } = await twoVersions();
+    expect(() => a.value.invalidate({ version: version as number })).toThrow('must be a version');
+  });
+});
+
 describe('a version that is put back into place', () => {
   it('is served here at once, by the others at their next due load, and by those that start later', async () => {
     const { cluster, a, b } = await twoVersions();
