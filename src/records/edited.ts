@@ -99,7 +99,9 @@ function claimed<T>(
   }
   const isSeized = record !== undefined && record.phase !== 'held' && PHASES.has(record.phase);
   const isHold = record !== undefined && replaced === undefined && isLive(record, at);
-  const tokens = [record?.token, record?.unused?.token, beside?.token, mark].map((one) => plausible(one, now));
+  const tokens = [record?.token, record?.unused?.token, beside?.token, mark].map((one) =>
+    plausible(one, now),
+  );
   return {
     next: {
       token: successorOf(Math.max(...tokens), now),
