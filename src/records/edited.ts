@@ -24,7 +24,7 @@ export interface StoredRecord<T = string> extends Edition<T> {
   readonly keepMs?: number | undefined;
   /** No put that spares a pinned record replaces it before. @default undefined: it is not pinned */
   readonly pinnedUntil?: number | undefined;
-  /** That which its lease has replaced: where the lease ends without a result, it is there again. */
+  /** The hold that its lease has replaced: where the lease ends without a result, it is there again. */
   readonly hold?: Hold<T> | undefined;
   /** The last lease that has ended so. */
   readonly unused?: { readonly token: number; readonly id: string } | undefined;
@@ -45,7 +45,7 @@ export interface Instant {
 export interface Edited<T = string> {
   readonly next: StoredRecord<T> | undefined;
   readonly isDone: boolean;
-  /** What the answer shows in its place: the pinned version that stands against a claim. */
+  /** In its place in the answer: the pinned version that stands against a claim. */
   readonly shown?: StoredRecord<T> | undefined;
 }
 
