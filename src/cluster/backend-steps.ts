@@ -28,6 +28,8 @@ export type ClaimAnswer = AcquireAnswer & {
    * @default undefined: there is none, or it was not asked for
    */
   readonly newer?: StoredSnapshot | Error | undefined;
+  /** The snapshot is pinned for that long, in milliseconds: the answer is `done`, with its version. @default undefined: it is not */
+  readonly pinnedFor?: number | undefined;
 };
 
 /** The snapshot of a round, in the change that ends its lease. */

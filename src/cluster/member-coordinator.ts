@@ -137,6 +137,7 @@ export class MemberCoordinator implements Coordinator {
   expect(entry: Entry<unknown>, version: number): void {
     const state = clusterStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
+    state.round?.overtakenBy(version);
   }
 
   async takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void> {

@@ -31,6 +31,7 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   abstract allowsAdoption(version: number): boolean;
   abstract overtakenBy(version: number): void;
   abstract fenced(): void;
+  abstract readonly mayFence: boolean;
   abstract previous(): Promise<LoadContext['previous']> | undefined;
 
   get over(): Promise<void> {

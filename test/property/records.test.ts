@@ -19,9 +19,8 @@ class Definition {
     const after = new Map(before);
     const changes = edits.filter(({ op }) => op !== 'read');
     const areDone = changes.map((edit) => {
-      const others = [...after].flatMap(([name, { token }]) => (name === edit.name ? [] : token));
-      const marked = edit.op === 'claim' ? (this.#marked.get(client) ?? 0) : 0;
-      const { next, isDone } = edited(before.get(edit.name), edit, now, Math.max(marked, ...others));
+      const [, beside] = [...after].find(([name]) => name !== edit.name) ?? [];
+      const { next, isDone } = edited(before.get(edit.name), edit, now, beside, this.#marked.get(client));
       if (next === undefined) after.delete(edit.name);
       else after.set(edit.name, next);
       return isDone;

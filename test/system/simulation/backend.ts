@@ -115,7 +115,7 @@ export class Backend implements Cells {
     this.breaks += 1;
     this.steppedMs += Math.abs(ms);
     this.machine.stepWall(ms);
-    this.#leases.clockSet(this.now);
+    this.#leases.clockSet(this.now, ms);
   }
 
   #at(name: string): Cell | undefined {

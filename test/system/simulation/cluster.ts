@@ -84,6 +84,7 @@ export abstract class Cluster<P extends Process = Process> {
     this.backend.isUp = true;
     for (const { link, machine } of this.instances) {
       link.weather = WEATHER.sound;
+      link.dozesFor = 0;
       machine.goOn();
     }
   }

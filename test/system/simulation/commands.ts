@@ -3,12 +3,9 @@ import type { Message } from './message.ts';
 import type { Status, Subject } from './subject.ts';
 import type { World } from './world.ts';
 
-/**
- * Commands of a round: acquire, write, release; for the others acquire or poll, and read. One more where a name was last seen leased: its
- * text is another one by then, and the answer to the first command has it.
- */
-const WINNER = 4;
-const OTHER = 3;
+/** Commands of a round: the claim, which also looks, and the publication, which also ends the lease; for the others the claim. */
+const WINNER = 2;
+const OTHER = 1;
 
 /** Until there is a first value, waiting instances poll; at most this many times each. */
 const COLD = 8;

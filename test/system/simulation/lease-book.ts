@@ -24,6 +24,8 @@ export interface Granted {
   readonly force: boolean;
   /** By the clock of the backend. */
   until: number;
+  /** The same as its holder counts it, which notices no step of that clock. */
+  countedUntil: number;
   /** The outcome of its release; `undefined`: not released. */
   ending: { readonly state: End; readonly confirms: string | undefined } | undefined;
   /** The end of the lease. Certain once it was released or another instance holds it. */
@@ -40,6 +42,8 @@ const ROUNDING_MS = 2;
 
 interface Name {
   highestToken: number;
+  /** The backend has lost its record, and has no other one yet: the clock is all that tokens grow by. */
+  isLost: boolean;
   granted: number;
   last: Granted | undefined;
   /** No round may begin before. */
@@ -81,7 +85,7 @@ export class LeaseBook {
   /** The leases that an instance may still take for its own: it may not know yet that the lease was released. */
   *open(at: number): Iterable<Granted> {
     for (const lease of this.#open) {
-      if (lease.until + OVER_MS < at) this.#open.delete(lease);
+      if (lease.countedUntil + OVER_MS < at) this.#open.delete(lease);
       else yield lease;
     }
   }
@@ -103,7 +107,7 @@ export class LeaseBook {
       this.#holds(14, force || book.heldUntil <= decidedAt, () => {
         return `${name}: acquired ${book.heldUntil - decidedAt} ms before the hold ends`;
       });
-      this.#holds(12, token > book.highestToken, () => {
+      this.#holds(12, token > leastToken(book, { at: decidedAt, width }), () => {
         return `${name}: token ${token} was granted after token ${book.highestToken}`;
       });
       this.#lasts(name, token, until - decidedAt, leaseFor, width);
@@ -113,7 +117,8 @@ export class LeaseBook {
     this.#holds(15, isSeized === isTakeOver || last?.isForgotten === true, () => {
       return `${name}: took over is said to be ${isSeized}`;
     });
-    book.highestToken = Math.max(token, book.highestToken);
+    book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
+    book.isLost = false;
     book.granted += 1;
     book.heldUntil = 0;
     book.changedAt = at;
@@ -123,6 +128,7 @@ export class LeaseBook {
       requestId,
       force,
       until,
+      countedUntil: until,
       ending: undefined,
       endedAt: until,
       isForgotten: !isCertain,
@@ -142,7 +148,7 @@ export class LeaseBook {
     const last = this.#heldBy(name, token, requestId, decision, 'extended');
     if (last === undefined) return;
     if (decision.width < Infinity) this.#lasts(name, token, until - decision.at, leaseFor, decision.width);
-    last.until = last.endedAt = until;
+    last.until = last.countedUntil = last.endedAt = until;
     this.#of(name).changedAt = at;
   }
 
@@ -169,18 +175,20 @@ export class LeaseBook {
   imposed(
     { name, requestId = '' }: Message,
     { token, until }: Written,
-    { width }: Decision,
+    decision: Decision,
     at: number,
   ): void {
     const book = this.#of(name);
     const { last } = book;
-    this.#holds(12, token > book.highestToken || width === Infinity, () => {
+    this.#holds(12, token > leastToken(book, decision) || decision.width === Infinity, () => {
       return `${name}: a person has token ${token} after token ${book.highestToken}`;
     });
     if (last !== undefined && last.ending === undefined) last.endedAt = at;
     const ending = { state: 'done', confirms: undefined } as const;
-    book.last = { name, token, requestId, force: false, until: at, ending, endedAt: at, isForgotten: false };
-    book.highestToken = Math.max(token, book.highestToken);
+    const end = { until: at, countedUntil: at, ending, endedAt: at };
+    book.last = { name, token, requestId, force: false, ...end, isForgotten: false };
+    book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
+    book.isLost = false;
     book.granted += 1;
     book.heldUntil = until;
     book.holdIsDone = true;
@@ -265,14 +273,24 @@ export class LeaseBook {
 
   /** The backend has lost all its data. @param at by its clock. */
   forgotten(at: number): void {
-    this.clockSet(at);
-    for (const book of this.#names.values()) book.heldUntil = 0;
+    this.clockSet(at, 0);
+    for (const book of this.#names.values()) {
+      book.heldUntil = 0;
+      book.isLost = true;
+    }
   }
 
-  /** The clock of the backend was set: no holder can know when its lease ends, until it is told. @param at by that clock. */
-  clockSet(at: number): void {
+  /**
+   * The clock of the backend was set: no holder can know when its lease ends, until it is told.
+   *
+   * @param at by that clock. @param byMs how far forward.
+   */
+  clockSet(at: number, byMs: number): void {
     for (const book of this.#names.values()) book.changedAt = at;
-    for (const lease of this.#granted.values()) lease.isForgotten = true;
+    for (const lease of this.#granted.values()) {
+      lease.isForgotten = true;
+      lease.countedUntil += byMs;
+    }
   }
 
   #holds(rule: 11 | 12 | 14 | 15, condition: boolean, message: () => string): void {
@@ -284,6 +302,7 @@ export class LeaseBook {
     if (book === undefined) {
       book = {
         highestToken: 0,
+        isLost: false,
         granted: 0,
         last: undefined,
         heldUntil: 0,
@@ -298,4 +317,13 @@ export class LeaseBook {
 
 function isLiveAt({ ending, until, isForgotten }: Granted, at: number): boolean {
   return ending === undefined && until > at && !isForgotten;
+}
+
+/**
+ * Tokens are greater than that: than the last one, unless it was lost and the clock set back to before it. Then they are as great as the
+ * instance knows the clock for certain.
+ */
+function leastToken({ highestToken, isLost }: Name, { at, width }: Decision): number {
+  const isBehind = isLost && highestToken > at * 1000;
+  return isBehind ? (at - width - ROUNDING_MS) * 1000 : highestToken;
 }

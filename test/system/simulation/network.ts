@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
 import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
@@ -133,12 +134,10 @@ interface Asked {
   readonly sentAt: number;
   /** In the time of the world. */
   readonly at: number;
-  readonly decision: Decision;
-  isOver: boolean;
 }
 
-/** A step may still have effects for so long, in milliseconds. */
-const EFFECTIVE_MS = LONGEST_STEP_MS + LATEST_TWIN_MS + LATEST_SWAP_MS;
+/** The steps whose commands are being made. */
+const underWay = new AsyncLocalStorage<readonly Message[]>();
 
 /** The connection of one machine to the backend, with a lock and a store as of any backend on top. */
 export class Link {
@@ -147,7 +146,7 @@ export class Link {
   dozesFor = 0;
   readonly lock: Lock;
   readonly store: SnapshotStore;
-  /** The steps that may have effects, the last ones at the end. */
+  /** The steps without an answer. */
   readonly #asked: Set<Asked> = new Set();
   /** When extensions and releases were asked for that are not sent yet, in the time of the world, the first ones first. */
   readonly #waiting: Map<string, number[]> = new Map();
@@ -207,8 +206,8 @@ export class Link {
 
   #isAwaited(then: number, limitMs: (message: Message) => number): boolean {
     const now = this.#machine.monotonic();
-    for (const { message, sentAt, at, isOver } of this.#asked)
-      if (!isOver && at <= then && sentAt >= now - limitMs(message) - SLACK_MS) return true;
+    for (const { message, sentAt, at } of this.#asked)
+      if (at <= then && sentAt >= now - limitMs(message) - SLACK_MS) return true;
     return false;
   }
 
@@ -253,9 +252,9 @@ export class Link {
     const ask = async <R>(messages: readonly Message[], apply: () => Promise<R>): Promise<R> => {
       const asked = messages.map((message) => this.#ask(message));
       try {
-        return await apply();
+        return await underWay.run(messages, apply);
       } finally {
-        for (const one of asked) one.isOver = true;
+        for (const one of asked) this.#asked.delete(one);
       }
     };
     const about = { token: undefined, name: '', records: [] };
@@ -265,8 +264,9 @@ export class Link {
       apply: async (given) => {
         const edits = given.map((edit) => this.#inDialect(edit));
         const messages = messagesOf(edits);
-        const { decision } = this;
+        const decisionOf = this.#decided();
         const answer = await ask(messages, () => records.apply(edits));
+        const decision = decisionOf();
         const isChange = ({ op, name }: Edit): boolean => op !== 'read' && !name.startsWith(REPORT);
         const cells = edits.filter(isChange).map(({ name }) => cellOf(name));
         const isTogether = (message: Message): boolean =>
@@ -300,6 +300,14 @@ export class Link {
     }
   }
 
+  /** A decision that is made now. Later it is worth nothing if the clock was set since, or the data were lost. */
+  #decided(): () => Decision {
+    const { decision } = this;
+    const backend = this.#backend;
+    const { breaks } = backend;
+    return () => (backend.breaks === breaks ? decision : { ...decision, width: Infinity });
+  }
+
   #inDialect(edit: Edit): Edit {
     const dialect = this.#dialect;
     if (dialect === undefined || edit.op !== 'put') return edit;
@@ -312,9 +320,7 @@ export class Link {
     this.#waitedMs =
       now - (this.#waiting.get(`${message.step} ${message.name} ${message.token}`)?.shift() ?? now);
     this.#wire.sent(message);
-    for (const one of this.#asked) if (one.at < now - EFFECTIVE_MS) this.#asked.delete(one);
-    const { decision } = this;
-    const asked = { message, sentAt: this.#machine.monotonic(), at: now, decision, isOver: false };
+    const asked = { message, sentAt: this.#machine.monotonic(), at: now };
     this.#asked.add(asked);
     return asked;
   }
@@ -331,13 +337,17 @@ export class Link {
   }
 
   #swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
-    const { decision } = this;
-    const { breaks } = this.#backend;
+    const decisionOf = this.#decided();
+    const messages = underWay.getStore() ?? [];
     const sender: Sender = {
       get decision() {
-        return backend.breaks === breaks ? decision : { ...decision, width: Infinity };
+        return decisionOf();
       },
-      askedFor: (effect) => this.#messageOf(effect),
+      askedFor: (effect) => {
+        const found = messages.find((message) => isEffectOf(effect, message));
+        if (found === undefined) this.#wire.strange(effect);
+        return found;
+      },
       did: (message, effect) => this.#wire.arrived(message, effect),
     };
     const backend = this.#backend;
@@ -364,18 +374,11 @@ export class Link {
     return { now: sound.now, answers: changes.map((change) => answers.get(change) as Seen | Error) };
   }
 
-  #messageOf(effect: Effect): Message | undefined {
-    const asked = [...this.#asked].reverse();
-    const found = asked.find(({ message }) => isEffectOf(effect, message))?.message;
-    if (found === undefined) this.#wire.strange(effect);
-    return found;
-  }
-
   /** Sends a command about cells. */
   async #send<R>(names: readonly string[], isSwap: boolean, carryOut: () => Promise<R>): Promise<R> {
-    const messages = [...this.#asked]
-      .filter(({ isOver, message }) => !isOver && message.records.some((one) => names.includes(cellOf(one))))
-      .map(({ message }) => message);
+    const messages = (underWay.getStore() ?? []).filter(({ records }) =>
+      records.some((one) => names.includes(cellOf(one))),
+    );
     this.#wire.commanded?.(messages);
     const doze = isSwap ? this.dozesFor : 0;
     if (doze > 0) await this.#doze(doze);

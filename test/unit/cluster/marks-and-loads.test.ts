@@ -8,7 +8,7 @@ import {
   loadKey,
   readKeysFor,
 } from '../../support/keyed-cluster.ts';
-import { rejectionOf } from '../../support/settle.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
 const WITHIN = 1000;
@@ -326,4 +326,38 @@ it('a value that a person sets is adopted where another one could not be publish
   await a.value.set('a');
   await cluster.readFor([b], WITHIN + 100);
   expect(b.value.peek()).toBe('a');
+});
+
+it('a load that began behind a mark of its instance is ended by what another instance sets', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = [cluster.instance({ schedule: { hours: 1 } }), cluster.instance({ schedule: { hours: 1 } })];
+  const looked = a.link.holdOnce('read');
+  const read = a.value.get();
+  await cluster.clock.flush();
+  void a.value.invalidate(drop);
+  await cluster.clock.flush();
+  looked.resolve();
+  await cluster.clock.flush();
+  expect(a.manual.calls).toHaveLength(1);
+  void b.value.set('set');
+  await cluster.clock.advance(2000); // the lease can't be extended
+  a.manual.call(0).resolve('loaded');
+  await cluster.clock.flush();
+  expect(await read).toBe('set');
+  expect(a.value.peek()).toBe('set');
+});
+
+it('a key that is being loaded for the first time is answered by what another instance sets', async () => {
+  const cluster = new ManualCluster({}, 30_000); // the lease is not extended meanwhile
+  const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+  await loadKey(cluster, a, 'y', 'other');
+  const read = a.cache.get('x');
+  await cluster.clock.flush();
+  await b.cache.set('x', 'set');
+  await readKeysFor(cluster, [a], 2 * WITHIN, ['y']);
+  const [, { context, reject } = {}] = a.calls;
+  expect(context?.signal.aborted).toBe(true);
+  reject?.(context?.signal.reason);
+  await cluster.clock.flush();
+  expect(await settled(read)).toEqual({ value: 'set' });
 });
