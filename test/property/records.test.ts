@@ -18,9 +18,12 @@ class Definition {
     const before = kept === undefined || kept.until < now.at ? new Map() : kept.records; // deleted by the server
     const after = new Map(before);
     const changes = edits.filter(({ op }) => op !== 'read');
+    const shown = new Map<Edit, StoredRecord>();
     const areDone = changes.map((edit) => {
       const [, beside] = [...after].find(([name]) => name !== edit.name) ?? [];
-      const { next, isDone } = edited(before.get(edit.name), edit, now, beside, this.#marked.get(client));
+      const made = edited(before.get(edit.name), edit, now, beside, this.#marked.get(client));
+      const { next, isDone } = made;
+      if (made.shown !== undefined) shown.set(edit, made.shown);
       if (next === undefined) after.delete(edit.name);
       else after.set(edit.name, next);
       return isDone;
@@ -34,7 +37,7 @@ class Definition {
       this.#marked.set(client, Math.max(this.#marked.get(client) ?? 0, given));
     }
     return edits.map((edit) => {
-      const record = records.get(edit.name);
+      const record = shown.get(edit) ?? records.get(edit.name);
       if (edit.op !== 'read')
         return { isDone: isMade, row: record && rowOf(record, now, edit.op === 'claim' ? String : blank) };
       const found = foundBy(record, edit);
@@ -54,7 +57,9 @@ interface Cell {
 
 /** As long as the one that is kept longest. */
 function keptFor(records: Parts, { at }: Instant): number {
-  const times = [...records.values()].map(({ until, keepMs = Infinity }) => Math.max(0, until - at) + keepMs);
+  const times = [...records.values()].map(
+    ({ until, pinnedUntil = 0, keepMs = Infinity }) => Math.max(0, until - at, pinnedUntil - at) + keepMs,
+  );
   return Math.max(0, ...times);
 }
 
