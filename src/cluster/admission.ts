@@ -5,10 +5,7 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
-import type { ReleaseOutcome } from './lock-contract.ts';
 import type { Acquired } from './member-lock.ts';
-import type { Pin } from './pin.ts';
-import { decidePinned, releaseOf } from './pin-check.ts';
 import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { isRegistering } from './registration.ts';
@@ -33,9 +30,6 @@ export class Admission<T> {
   #isForced = false;
   /** The next acquire ignores holds. */
   #force = false;
-  /** The first pin that was in force during this round. It may be over since, and the value dropped. */
-  #pin: Pin | undefined;
-  #givenBack: () => ReleaseOutcome = () => ({ as: 'abandoned' });
   #step: string | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
@@ -66,11 +60,6 @@ export class Admission<T> {
   /** A caller requires a fresh load: earlier snapshots of other instances do not count, unless one is loading by then. */
   get isFreshRequired(): boolean {
     return this.#isFreshRequired;
-  }
-
-  /** How a lease ends under which no load begins, because a snapshot is adopted. No reader waits for that: its age limit is near. */
-  get givenBack(): () => ReleaseOutcome {
-    return this.#givenBack;
   }
 
   requireFresh(): void {
@@ -107,49 +96,52 @@ export class Admission<T> {
     }
     this.#step = undefined;
     if (lock === undefined) return undefined;
-    this.#pin = this.#pinInPlace;
-    if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
-    this.#force = this.#pin === undefined && this.#isForced;
+    this.#force = this.#isForced;
     const since = options.clock.monotonic();
     const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);
     for (let polls = 0; ; polls++) {
       const wasForced = this.#force;
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
+      const { pin } = state.held;
       this.#step = 'waiting for the backend (acquire)';
       const answer = await this.snapshots.looking(this.#isForced ? 0 : expectedToken, (newerThan) =>
         lock.acquire(entry, wasForced, () => this.#patience, newerThan),
       );
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
-      this.#pin ??= this.#pinInPlace; // a check may have taken it over
+      if (answer.kind === 'unavailable') {
+        signal.throwIfAborted();
+        return this.#unavailable(answer);
+      }
+      if (answer.kind === 'done' && answer.pinnedFor !== undefined) {
+        signal.throwIfAborted();
+        this.#step = 'waiting for the backend (read)';
+        const result = await this.#pinned(answer, answer.pinnedFor);
+        if (result !== 'over') return result;
+        await sleep(pause(answer.pinnedFor));
+        continue;
+      }
+      const isUnpinned = pin !== undefined && state.held.pin === pin;
+      if (isUnpinned) endPin(entry, this.#member);
       if (answer.kind === 'acquired') {
         if (polls > 0) this.snapshots.waited();
-        return this.#acquired(answer);
+        return this.#acquired(answer, isUnpinned);
       }
       signal.throwIfAborted();
-      const isOwn = answer.kind === 'unavailable' || answer.token <= state.held.version;
-      if (this.#pinned && isOwn && !this.snapshots.isNewerThere)
-        return new StillPinned(options, this.#pinned);
-      if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
-        if (!wasForced && this.#pin === undefined && this.#isOfEarlierSchedule(answer)) {
+        if (!wasForced && this.#isOfEarlierSchedule(answer)) {
           this.#force = true;
           continue;
         }
         this.#step = 'waiting for the backend (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && this.#pinned && state.held.pin !== undefined)
-          return new StillPinned(options, this.#pinned);
         this.#force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pause()); // done again meanwhile, or a lock that ignores force
         continue;
       }
-      if (this.#pin !== undefined && polls === 0) {
-        const { adoption } = await this.snapshots.newer(); // it loads, so the pin may be over
-        if (adoption !== undefined) return adoption;
-      } else if (!this.#isForced && !this.#isFreshRequired) {
+      if (!this.#isForced && !this.#isFreshRequired) {
         const found = await this.snapshots.found();
         if (found !== undefined) return found;
       }
@@ -174,16 +166,14 @@ export class Admission<T> {
   }
 
   /** No promise where the load begins: its first try runs as soon as the lease is there. */
-  #acquired({
-    lease,
-    isForced,
-    tookOver,
-  }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
+  #acquired(
+    { lease }: AcquiredAs<'acquired'>,
+    isUnpinned: boolean,
+  ): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
-    const isExpected = this.#expected?.expectedToken !== undefined && !this.#isForced;
-    if (isExpected && this.#pin === undefined && this.snapshots.isNewerThere) return this.#adoptExpected();
-    return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
+    const isExpected = (isUnpinned || this.#expected?.expectedToken !== undefined) && !this.#isForced;
+    return isExpected && this.snapshots.isNewerThere ? this.#adoptExpected() : undefined;
   }
 
   /** The expected snapshot is there, and none holds the next round back. `undefined`: it can't be served, the load is to begin. */
@@ -193,31 +183,27 @@ export class Admission<T> {
   }
 
   /**
-   * This instance has the lease although the version in place is pinned, or may be pinned elsewhere by now. `undefined`: the
-   * load is to begin. Else the lease is given back, and a pinned version has its hold again.
+   * The version in the store is pinned. `undefined`: it can't be served here, and what this instance loads without a lease is not
+   * published. `over`: not any longer.
    */
-  async #checkPin(lease: HeldLease): Promise<RemoteResult<T> | undefined> {
-    const { options, lock } = this.#member;
-    const known = this.#pin;
-    if (!this.#member.mayBePinned) return undefined;
-    const newer = await this.snapshots.newer();
-    const inPlace = this.#entry.isLoaded ? (known ?? this.#pinInPlace) : undefined;
-    const given = decidePinned(this.#member, inPlace, { ...newer, isReadable: this.snapshots.wasRead });
-    if (given === undefined) {
-      endPin(this.#entry, this.#member);
-      return undefined;
-    }
-    this.#givenBack = () => releaseOf(given.heldUntil, options.clock.monotonic());
-    if (given.result !== undefined) return given.result;
-    this.#hold(undefined);
-    await lock?.release(lease, this.#givenBack);
-    const pinned = this.#pinInPlace; // a check may have taken it over
-    return pinned && new StillPinned(options, pinned);
+  async #pinned(
+    { token }: Pick<AcquiredAs<'done'>, 'token'>,
+    forMs: number,
+  ): Promise<RemoteResult<T> | 'over' | undefined> {
+    const { adoption, isOlder } = await this.snapshots.newer();
+    const isOwn = isOlder && !this.#isForced; // a value that was set here since
+    if (adoption !== undefined && !isOwn) return adoption;
+    const { held, rejectedVersion } = this.#state;
+    if (this.#entry.isLoaded && (isOwn || held.version >= token)) return new StillPinned(forMs);
+    return this.snapshots.wasRead && rejectedVersion !== token ? 'over' : undefined;
   }
 
   /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
   #unavailable({ error, notAskedFor }: AcquiredAs<'unavailable'>): RemoteResult<T> | undefined {
     const { options } = this.#member;
+    const now = options.clock.monotonic();
+    const pin = this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
+    if (pin !== undefined) return new StillPinned(pin.untilAt - now);
     if (options.whenBackendDown === 'load') return undefined;
     // The lock was not asked, its breaker is open: that is not another failure, with another cool-down.
     if (notAskedFor > 0 && this.#entry.isLoaded && this.snapshots.mayDefer)
@@ -258,17 +244,6 @@ export class Admission<T> {
   /** The hold of that round says nothing about when this one is due. */
   #isOfEarlierSchedule({ sentAt, finishedAgo }: AcquiredAs<'done'>): boolean {
     return sentAt - finishedAgo <= this.#member.timing.scheduledAt;
-  }
-
-  /** The pin of the value in place that is in force now. */
-  get #pinInPlace(): Pin | undefined {
-    const now = this.#member.options.clock.monotonic();
-    return this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
-  }
-
-  /** The pin of this round, unless the value was dropped meanwhile. */
-  get #pinned(): Pin | undefined {
-    return this.#entry.isLoaded ? this.#pin : undefined;
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */

@@ -28,6 +28,8 @@ export type ClaimAnswer = AcquireAnswer & {
    * @default undefined: there is none, or it was not asked for
    */
   readonly newer?: StoredSnapshot | Error | undefined;
+  /** The snapshot is pinned for that long, in milliseconds: the answer is `done`, with its version. @default undefined: it is not */
+  readonly pinnedFor?: number | undefined;
 };
 
 /** The snapshot of a round, in the change that ends its lease. */
@@ -77,7 +79,7 @@ export interface PersonalChange {
   readonly sparesPinned: boolean;
   /** How long its version is pinned. @default undefined: it is not */
   readonly pinFor: number | undefined;
-  /** It ends the lease of the name, whoever has it, and the next round begins after this time. */
+  /** It ends the lease of the name, also that of another owner, and the next round begins after this time. */
   readonly holdFor: number;
 }
 

@@ -3,13 +3,13 @@ import { randomId } from './identity.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import type { WriteRight } from './snapshot-writer.ts';
 
-/** What a change of a person depends on, and does beside the snapshot. */
+/** The conditions of a change of a person, and the pin that comes with it. */
 type Conditions = Pick<PersonalChange, 'expected' | 'sparesPinned'> & {
   /** Its version is pinned until it is due. */
   readonly pins: boolean;
 };
 
-/** One command of a person, for as long as it may be sent. Its version is that which the backend gives it. */
+/** One command of a person, for as long as it may be sent. The backend gives it its version. */
 export class Change implements WriteRight {
   readonly token: undefined = undefined;
   /** Sent again, it is the same change. */

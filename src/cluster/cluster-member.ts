@@ -28,8 +28,6 @@ export class ClusterMember {
   readonly lock: MemberLock | undefined;
   /** `undefined` also of a task, which has no value: of its store it uses the reports only. */
   readonly store: MemberStore | undefined;
-  /** A value in a store that keeps earlier versions: people may pin one. */
-  readonly mayBePinned: boolean;
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
   readonly checks: VersionPoll | undefined;
@@ -76,10 +74,9 @@ export class ClusterMember {
     this.names = new EntryNames(options, record);
     const context = { options, events, log, names: this.names };
     this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
-    this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
     const home = lock?.steps.home;
     const hasSnapshots = this.store !== undefined && home !== undefined && home === store?.steps.home;
-    this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned, hasSnapshots);
+    this.lock = lock && new MemberLock(context, lock, serverClock, hasSnapshots);
   }
 
   /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */

@@ -9,7 +9,6 @@ import {
   type VersionEvent,
   versionAfter,
 } from './held-version.ts';
-import { PendingRequest } from './pending-request.ts';
 import type { Pin } from './pin.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
@@ -85,8 +84,6 @@ export class ClusterState implements ClusterStateLike {
   text: { readonly version: number; readonly digest: string } | undefined = undefined;
   /** A round has found the value of that version unchanged. */
   #confirmed: { readonly version: number; readonly round: number } | undefined = undefined;
-  /** The request for a lease that has no answer yet. */
-  readonly request: PendingRequest = new PendingRequest();
   /** The round under way, or the last one while it publishes and releases its lease. */
   round: RoundUnderWay | undefined = undefined;
 
@@ -143,7 +140,7 @@ export class ClusterState implements ClusterStateLike {
   }
 
   get isAtRest(): boolean {
-    return this.request.isAnswered && this.expectedToken === undefined;
+    return this.expectedToken === undefined;
   }
 
   /**

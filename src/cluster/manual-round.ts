@@ -168,8 +168,8 @@ export class ManualRound extends SerialRound<unknown> {
 /** An entry as it is now, and how it is published. */
 function recordOf(member: ClusterMember, entry: Entry<unknown>, as: ShareRequest): PublishRecord {
   const about = { isAbsent: false, isKept: false, took: 0 };
-  const { newest, held } = clusterStateOf(entry);
-  const record = { ...publishRecord(member, entry, about, newest), isManual: true };
+  const { held } = clusterStateOf(entry);
+  const record = { ...publishRecord(member, entry, about), isManual: true };
   if ('markedOver' in as) return { ...record, mark: as.mark, made: 'invalidate' };
   if ('unpinned' in as) return { ...record, made: 'unpin', origin: as.unpinned };
   if (!('pinnedOver' in as)) return { ...record, made: 'set', origin: as };

@@ -10,18 +10,16 @@ import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
-import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
+import { LeaseRequests } from './lease-requests.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
 import { MemberRuns } from './member-runs.ts';
 import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
-import { endOfUnused, PendingRequest } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import { type Registrar, register } from './registration.ts';
 import type { ServerClock } from './server-clock.ts';
-import { UnansweredRequests } from './unanswered-requests.ts';
 import { unavailable, unavailableCause } from './unavailable.ts';
-import { withoutResult } from './without-result.ts';
 
 type DistributiveOmit<U, K extends PropertyKey> = U extends unknown ? Omit<U, K> : never;
 
@@ -34,6 +32,7 @@ export interface Looked {
   /** The snapshot was asked for if it is newer than this. `undefined`: it was not asked for. */
   readonly newerThan: number | undefined;
   readonly newer?: ClaimAnswer['newer'];
+  readonly pinnedFor?: ClaimAnswer['pinnedFor'];
 }
 
 /** The answer of the lock, with the lease where there is one. */
@@ -41,12 +40,8 @@ export type Acquired =
   | (Looked & {
       readonly kind: 'acquired';
       readonly lease: HeldLease;
-      /** Its holder before had not released it. */
-      readonly tookOver: boolean;
-      /** It was given although a round that is done holds the next one back. */
-      readonly isForced: boolean;
     })
-  | (Extract<AcquireAnswer, { readonly kind: 'held' | 'done' }> & Looked)
+  | (Extract<ClaimAnswer, { readonly kind: 'held' | 'done' }> & Looked)
   | {
       readonly kind: 'unavailable';
       readonly error: TicklessError;
@@ -60,7 +55,7 @@ export class MemberLock {
   readonly #access: BackendAccess<LockSteps>;
   readonly #source: LeaseSource;
   readonly #serverClock: ServerClock | undefined;
-  readonly #unanswered: UnansweredRequests;
+  readonly #requests: LeaseRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
   /** A name has its snapshot in the same record. */
@@ -74,7 +69,6 @@ export class MemberLock {
     context: MemberContext,
     access: BackendAccess<LockSteps>,
     serverClock: ServerClock | undefined,
-    mayBePinned: boolean,
     hasSnapshots: boolean,
   ) {
     this.#context = context;
@@ -93,10 +87,9 @@ export class MemberLock {
       release: async (...end) => answers.hear(Promise.resolve(counted.release(...end)), options.clock),
     };
     this.#outages = new OutageEvents('lock', events, (cause) => unavailable(cause, options.name));
-    const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
-    this.#source = { steps, answers, limitMs, backgroundTimeoutMs, forcedEnd };
+    this.#source = { steps, answers, limitMs, backgroundTimeoutMs };
     this.#serverClock = serverClock;
-    this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
+    this.#requests = new LeaseRequests(context.options.clock, access.steps.leaseFor);
   }
 
   /** Other instances hear from it that a version is confirmed. */
@@ -135,15 +128,13 @@ export class MemberLock {
       try {
         const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - clock.monotonic() });
         const wanted = { name, leaseFor, force, newerThan };
-        return await acquireLease(this.#source, wanted, state.request, clock, {
+        return await acquireLease(this.#source, wanted, this.#requests, clock, {
           tries: isProbe ? 1 : TRIES,
           limits,
         });
       } catch (error) {
         isUnanswered = !isProbe && error instanceof SilenceError;
         throw error;
-      } finally {
-        this.#unanswered.note(state.request, name);
       }
     };
     let asked = await access.ask(step, clock, patience);
@@ -153,9 +144,7 @@ export class MemberLock {
       void asked.probe?.then(
         (probed) => {
           const acquired = this.#acquired(entry, state, probed, newerThan);
-          if (acquired.kind !== 'acquired') return;
-          const endsHold = acquired.isForced || acquired.tookOver;
-          void this.release(acquired.lease, () => endOfUnused(endsHold, this.#source));
+          if (acquired.kind === 'acquired') void this.release(acquired.lease, () => ({ as: 'abandoned' }));
         },
         () => {}, // a name that the lock does not accept: the next load reports it
       );
@@ -174,7 +163,7 @@ export class MemberLock {
       inspect: () => withStepTimeout(() => steps.inspect(name), clock, limitMs),
       acquire: async (leaseMs, owner) => {
         const wanted = { name, leaseFor: leaseMs, owner, force: false };
-        const { answer } = await acquireLease(this.#source, wanted, new PendingRequest(), clock, {
+        const { answer } = await acquireLease(this.#source, wanted, new LeaseRequests(clock), clock, {
           tries: TRIES,
         });
         return answer.kind === 'acquired' ? answer.held : undefined;
@@ -207,9 +196,19 @@ export class MemberLock {
     return this.#open.of(this.#context.options.name);
   }
 
-  /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
-  close(): Promise<void> {
-    return this.#unanswered.giveBack(this.#source);
+  /**
+   * Gives back leases whose answers are still awaited: asked for once more, they are known. Never rejects; takes at most one time-out of
+   * the lock.
+   */
+  async close(): Promise<void> {
+    const { leaseFor } = this.#access.steps;
+    const giveBack = async (name: string): Promise<void> => {
+      const wanted = { name, leaseFor, force: false };
+      const { clock } = this.#context.options;
+      const { answer } = await acquireLease(this.#source, wanted, this.#requests, clock, { tries: 1 });
+      if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
+    };
+    await Promise.allSettled(this.#requests.names.map(giveBack));
   }
 
   #acquired(
@@ -262,9 +261,9 @@ export class MemberLock {
     state.holder = { owner, host: thisHost(), token };
     void this.#access.steps.warning?.().then((text) => text && options.logger.warn(text));
     if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
-    const { held, tookOver = false, isForced } = answer;
+    const { held, tookOver = false } = answer;
     events.round({ outcome: tookOver ? 'took-over' : 'acquired', token, ...keyOf(entry) });
     this.#open.add(held, entry.key);
-    return { kind: 'acquired', lease: held, tookOver, isForced };
+    return { kind: 'acquired', lease: held };
   }
 }

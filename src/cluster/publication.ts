@@ -45,8 +45,6 @@ export interface PublishRecord extends CompletedLoad {
   readonly isManual: boolean;
   /** A caller has asked for the load. */
   readonly isForced: boolean;
-  /** The version before. */
-  readonly knownVersion: number;
   /** The value is still that of this version. */
   readonly kept: number | undefined;
   /** See {@link KnownOfResult}. */
@@ -58,7 +56,6 @@ export function publishRecord(
   { options }: ClusterMember,
   entry: Entry<unknown>,
   completed: CompletedLoad,
-  knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
   const { as, pin } = clusterStateOf(entry).held;
@@ -82,7 +79,6 @@ export function publishRecord(
     mark: undefined,
     isManual: false,
     isForced: false,
-    knownVersion,
     kept: undefined,
     encoded: undefined,
   };
@@ -139,7 +135,7 @@ export async function publish(
     const token = by?.token;
     if (!isManual) {
       member.events.round({ outcome: 'publish-refused', token, version, ...keyOf(entry) });
-      overtaken(member, entry, record, version, token);
+      overtaken(member, entry, record, version);
     }
     return { as: 'overtaken', confirms: undefined, version };
   }
@@ -245,19 +241,13 @@ export function held({ timing }: ClusterMember, entry: Entry<unknown>, dueAt: nu
   timing.heldUntil(entry, Math.max(dueAt, later));
 }
 
-/** The store has a newer version. The next read looks for it, unless it was known before. */
+/** The store has a newer version. The next read looks for it. */
 function overtaken(
-  { options: { logger }, timing }: ClusterMember,
+  { timing }: ClusterMember,
   entry: Entry<unknown>,
-  { knownVersion, dueAt }: PublishRecord,
+  { dueAt }: PublishRecord,
   version: number,
-  token: number | undefined,
 ): void {
-  if (version <= knownVersion) {
-    const text = `store version ${version} is ahead of lock token ${token}, the value is not published`;
-    logger.error(text, 'do lock and store use different servers?');
-    return;
-  }
   const state = clusterStateOf(entry);
   state.happened({ on: 'refused' });
   // Invalidated here meanwhile, it waits for a load that began after that.

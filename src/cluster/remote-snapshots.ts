@@ -12,7 +12,6 @@ import type { MemberStore, ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
-import { mayBeWithoutResult } from './without-result.ts';
 
 /**
  * The hold of a round begins a moment after its due time was computed: when the release reaches the backend. The next
@@ -141,12 +140,13 @@ export class RemoteSnapshots<T> {
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here. `pin`: its pin; while an edition waits here for its
+   * @returns `isThere`: there is one. `adoption`: it may be served here; `isOlder`: the value here is younger all the same. `pin`: its pin; while an edition waits here for its
    * publication also that of the version which it is to replace.
    */
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
+    readonly isOlder: boolean;
     readonly pin: Pin | undefined;
   }> {
     const { newest, held } = this.#state;
@@ -156,10 +156,12 @@ export class RemoteSnapshots<T> {
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isPinned = snapshot !== undefined && this.#isPinned(snapshot);
     const pin = isPinned ? pinOf(snapshot) : undefined;
-    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, pin };
+    if (isLoaded && snapshot?.version === held.version)
+      return { isThere: false, adoption: undefined, isOlder: false, pin };
     const isUsable = snapshot !== undefined && (isPinned || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
-    return { isThere: snapshot !== undefined, adoption, pin };
+    const isOlder = snapshot !== undefined && this.#isOlder(snapshot);
+    return { isThere: snapshot !== undefined, adoption, isOlder, pin };
   }
 
   /**
@@ -179,11 +181,9 @@ export class RemoteSnapshots<T> {
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     const isNewerThere = this.isNewerThere; // published by a person without a round
     if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
-    // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
+    // The hold is that of the round with this token: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;
-    const saysNothing = mayBeWithoutResult(retryAfter);
     if (!isNewerThere && mayBeServed() && this.#state.newestRound >= token) {
-      if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
       const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
@@ -196,12 +196,11 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
-    if (isForced && snapshot.loadedAt < this.#beganAt && !this.#isPinned(snapshot)) return undefined;
+    if (isForced && snapshot.loadedAt < this.#beganAt) return undefined;
     const { round, dueIn } = snapshot;
-    const untilAt = isHeld(round) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
+    const untilAt = isHeld(round) && dueIn < Infinity ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {
-      const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
-      const forMs = Math.min(untilAt, dueAt, checkAt) - now;
+      const forMs = Math.min(untilAt, dueAt) - now;
       if (forMs <= 0 && isDue(entry, now)) return undefined; // it is due itself, and the hold is not its own
       return new Deferral(options, Math.max(0, forMs), false);
     }

@@ -12,7 +12,6 @@ import { type ComparedResult, compareResult, versionToConfirm } from './equal-re
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { releaseOf } from './pin-check.ts';
 import { type PublishRecord, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
@@ -151,7 +150,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       if (this.#remote !== undefined) {
         this.state.foundVersion = this.#remote.version ?? this.state.foundVersion;
         if (this.lease === undefined) this.end();
-        else void this.release(this.#admission.givenBack).then(() => this.end());
+        else void this.release(() => ({ as: 'abandoned' })).then(() => this.end());
         return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
@@ -202,10 +201,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     const token = this.#began?.token;
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
-    const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
     const kept = completed.isKept ? versionToConfirm(this.member, this.entry, this.token) : undefined;
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
-    const record = publishRecord(this.member, this.entry, completed, knownVersion);
+    const record = publishRecord(this.member, this.entry, completed);
     const isForced = this.#host.trigger === 'forced';
     const encoded = this.#compared?.value === record.value ? this.#compared?.body : undefined;
     void this.#publishAndRelease({ ...record, isForced, kept, encoded }).then(() => this.end());
@@ -295,15 +293,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = false;
-    void this.release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
+    void this.release(isFailure(reason) ? this.#failure(reason) : () => ({ as: 'abandoned' })).then(() =>
       this.end(),
     );
-  }
-
-  /** A version that was pinned meanwhile has its hold again. */
-  #abandoned(): ReleaseOutcome {
-    const now = this.member.options.clock.monotonic();
-    return releaseOf(this.state.pinAt(now)?.untilAt, now);
   }
 
   protected override end(): void {

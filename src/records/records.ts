@@ -26,9 +26,14 @@ export interface Row {
   readonly place?: string | undefined;
   /** The damaged field of the record that this one has replaced. */
   readonly replaced?: string | undefined;
+  /** How long it is pinned. @default undefined: it is not */
+  readonly pinnedFor?: number | undefined;
 }
 
-/** Takes the name, unless it is leased, or held and the claim not forced. Claimed again with the same id, it is the same lease. */
+/**
+ * Takes the name, unless it is leased, or held and the claim not forced, or the other part of the name is pinned: the answer has the
+ * row of that then. Claimed again with the same id, it is the same lease.
+ */
 export interface Claim<T = string> {
   readonly op: 'claim';
   readonly name: string;
@@ -52,6 +57,8 @@ export interface Amend {
   readonly forMs: number;
   /** How long the record is kept after its end, if that is less than the backend keeps any. */
   readonly keepMs?: number | undefined;
+  /** A hold that the claim has replaced is there again, in place of the end of this lease. @default false */
+  readonly restores?: boolean | undefined;
 }
 
 /**
@@ -81,8 +88,9 @@ export interface Put<T = string> {
 }
 
 /**
- * Ends the lease or the hold of a name, whoever has it, as a release would that ends a round as done: it has the token of the snapshot
- * that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and nothing changes.
+ * Ends the lease or the hold of a name, also that of another owner, as a release would that ends a round as done: it has the token of
+ * the snapshot that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and
+ * nothing changes.
  */
 export interface Impose<T = string> {
   readonly op: 'impose';

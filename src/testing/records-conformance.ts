@@ -180,8 +180,9 @@ async function losesNone(clients: readonly [Records, Records]): Promise<void> {
   }
 }
 
-/** How many changes are made at once; each line is longer than the one before by so many characters. */
+/** Changes that are made at once. */
 const CHANGES = 10;
+/** Each line is longer than the one before, in characters. */
 const LINE_GROWS_BY = 100;
 
 /** Random edits come to that too seldom. */

@@ -8,17 +8,19 @@ import { MemoryTexts, Server, swappedIn } from '../unit/cas/memory-texts.ts';
 /** The definition, as a backend of two names. */
 class Definition {
   readonly #cells: Map<string, Cell> = new Map();
+  /** The last version that a put of each client was given. */
+  readonly #marked: Map<number, number> = new Map();
 
   /** @param edits of one name. */
-  answers(edits: readonly Edit[], now: Instant): Answer[] {
+  answers(client: number, edits: readonly Edit[], now: Instant): Answer[] {
     const { cell } = placeOf((edits[0] as Edit).name);
     const kept = this.#cells.get(cell);
     const before = kept === undefined || kept.until < now.at ? new Map() : kept.records; // deleted by the server
     const after = new Map(before);
     const changes = edits.filter(({ op }) => op !== 'read');
     const areDone = changes.map((edit) => {
-      const others = [...after].flatMap(([name, { token }]) => (name === edit.name ? [] : token));
-      const { next, isDone } = edited(before.get(edit.name), edit, now, Math.max(0, ...others));
+      const [, beside] = [...after].find(([name]) => name !== edit.name) ?? [];
+      const { next, isDone } = edited(before.get(edit.name), edit, now, beside, this.#marked.get(client));
       if (next === undefined) after.delete(edit.name);
       else after.set(edit.name, next);
       return isDone;
@@ -27,6 +29,10 @@ class Definition {
     const records = isMade ? after : before;
     const isChanged = changes.some(({ name }) => records.get(name) !== before.get(name));
     if (isChanged) this.#cells.set(cell, { records, until: now.at + keptFor(records, now) });
+    for (const edit of isMade ? changes : []) {
+      const given = edit.op === 'put' && edit.token === undefined ? (records.get(edit.name)?.token ?? 0) : 0;
+      this.#marked.set(client, Math.max(this.#marked.get(client) ?? 0, given));
+    }
     return edits.map((edit) => {
       const record = records.get(edit.name);
       if (edit.op !== 'read')
@@ -169,7 +175,7 @@ it('records that are swapped, by two clients, answer as the definition does', ()
           const met = meeting(edit, last.get(edit.name) ?? 3);
           return met.op === 'put' ? { ...met, older } : met;
         });
-        const expected = definition.answers(next, now);
+        const expected = definition.answers(client, next, now);
         const { answers } = await (clients[client] as Records).apply(next);
         expect(answers).toEqual(expected);
         for (const [i, { row }] of expected.entries())

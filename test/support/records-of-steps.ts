@@ -32,7 +32,7 @@ export interface LockRow extends LockRecord {
 }
 
 /** How a release ends a lease. */
-export interface Ending {
+interface Ending {
   readonly state: 'done' | 'failed' | 'abandoned';
   readonly holdFor: number;
   readonly error: string | undefined;

@@ -53,11 +53,8 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     versions: async (names, report) => allVersions(await versions(names, report)),
     fleet: async () => fleetOf(await reports()),
   };
-  const apart: Pick<StoreSteps, 'change' | 'replace'> = {
-    change: (name, text) => store.write(name, text),
-    replace: async (name, text) => ({ kind: 'written', version: (await store.write(name, text)).version }),
-  };
-  const steps: StoreSteps = { ...plain, ...apart, codec: codec ?? defaultCodec, signals, versions };
+  const change: StoreSteps['change'] = (name, text) => store.write(name, text);
+  const steps: StoreSteps = { ...plain, change, codec: codec ?? defaultCodec, signals, versions };
   return Object.freeze(
     withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
   );

@@ -19,6 +19,9 @@ const MOST_INLINE = 3000;
 /** Of the names of all records. */
 const BEGINNINGS = [LOCK, SNAPSHOT, REPORT];
 
+/** Edits that depend on the other part of the name. */
+const BESIDE: ReadonlySet<Edit['op']> = new Set<Edit['op']>(['claim', 'put', 'impose']);
+
 /** How many names `list` reads at a time. */
 const READ_CONCURRENCY = 32;
 
@@ -69,27 +72,26 @@ export class FileRecords implements Records {
     const before = await change;
     const isMade = before?.isDone !== false;
     if (edit.op === 'read')
-      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) }, 0);
+      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) });
     if (!isMade) return { isDone: false, row: undefined };
-    const { token = await this.#tokenBeside(edit) } = before?.row ?? {};
-    return this.#answer(edit, token);
+    return this.#answer(edit);
   }
 
-  /** The token of the other part of a name, where the edit has a greater one; 0: there is none. */
-  async #tokenBeside(edit: Edit): Promise<number> {
-    if (edit.op !== 'put' || edit.token !== undefined || !edit.name.startsWith(SNAPSHOT)) return 0;
-    const lock = this.#pathOf(nameAt(placeOf(edit.name).cell, 'lock'));
-    const found = await this.#look(lock, (record) => record, true);
-    return found?.row.token || 0; // not that of a damaged one
+  /** The other part of a name, where the edit depends on that. */
+  async #beside({ op, name }: Edit): Promise<TextRecord> {
+    const { cell, part } = placeOf(name);
+    if (!BESIDE.has(op) || cell === name) return undefined;
+    const other = nameAt(cell, part === 'lock' ? 'snapshot' : 'lock');
+    return (await this.#folder(this.#pathOf(other)).read())?.record;
   }
 
-  async #answer(edit: Edit, beside: number): Promise<Answer> {
+  async #answer(edit: Edit): Promise<Answer> {
     if (edit.op === 'read') {
       const find = (record: TextRecord): TextRecord => foundBy(record, edit);
       const found = await this.#look(this.#pathOf(edit.name), find, edit.isBrief);
       return { isDone: found !== undefined, row: found?.row };
     }
-    const change = (): Promise<Answer> => this.#change(edit, beside);
+    const change = (): Promise<Answer> => this.#change(edit);
     return edit.op === 'put' && edit.token === undefined ? this.#unfenced.run(change) : change();
   }
 
@@ -124,7 +126,7 @@ export class FileRecords implements Records {
     }
   }
 
-  async #change(edit: Exclude<Edit, Read>, beside: number): Promise<Answer> {
+  async #change(edit: Exclude<Edit, Read>): Promise<Answer> {
     const { op, name } = edit;
     const folder = this.#folder(this.#pathOf(name));
     for (;;) {
@@ -136,7 +138,8 @@ export class FileRecords implements Records {
       }
       const record = withToken(present, edit);
       const drawn = op === 'put' ? { ...edit, text: await textOf(folder, edit, record) } : edit;
-      const { next: made, isDone } = edited<Text>(record, drawn, present.now, beside);
+      const beside = await this.#beside(edit); // a pin ends the lease after it: this record is another one then
+      const { next: made, isDone, shown } = edited<Text>(record, drawn, present.now, beside);
       const next = withDamage(made, present);
       if (next !== record) {
         const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;
@@ -144,7 +147,8 @@ export class FileRecords implements Records {
         this.#sweep.step(next?.keepMs !== undefined);
       }
       // A lease is over if this process was paused meanwhile.
-      return { isDone, row: next && rowOf(next, this.#clock.now(), op === 'claim' ? String : blank) };
+      const answer = shown ?? next;
+      return { isDone, row: answer && rowOf(answer, this.#clock.now(), op === 'claim' ? inline : blank) };
     }
   }
 
@@ -246,6 +250,11 @@ function survives(edit: Edit): Durability {
   if (edit.op === 'put') return edit.name.startsWith(REPORT) ? 'kill' : 'power failure';
   const isLease = edit.op === 'claim' || (edit.op === 'amend' && edit.phase === undefined);
   return isLease ? 'power failure' : 'kill';
+}
+
+/** A text that is in the record itself. */
+function inline(text: Text): string {
+  return typeof text === 'string' ? text : '';
 }
 
 function blank(): string {

@@ -66,11 +66,13 @@ function isRecord(record: Record<keyof StoredRecord, unknown>): boolean {
     replaced = '',
     keepMs = 0,
     pinnedUntil = 0,
+    hold,
     older,
   } = record;
   return (
     isEdition(record) &&
     [token, changedAt, until, keepMs, pinnedUntil].every(isInstant) &&
+    (hold === undefined || (hold !== null && isEdition(hold as StoredRecord<Text>))) &&
     [id, phase, note, replaced].every((text) => typeof text === 'string') &&
     Array.isArray(older) &&
     older.every(isEdition)
@@ -85,7 +87,7 @@ function isEdition({ token, at, text }: Record<keyof Edition, unknown>): boolean
 export function recordAt(state: State, now: Moment): StoredRecord<Text> | undefined {
   const { record } = state;
   if (record === null) return undefined;
-  const { at, phase, changedAt, until, pinnedUntil, older } = record;
+  const { at, phase, changedAt, until, pinnedUntil, hold, older } = record;
   // A lease or a hold never becomes longer, and a step of the wall clock does not make it shorter.
   const shift = isComparable(state, now) ? 0 : now.at - Math.max(0, now.wall - state.wall) - state.at;
   // The age of a put is unknown where the wall clock was set back: it is then less than nothing.
@@ -98,6 +100,12 @@ export function recordAt(state: State, now: Moment): StoredRecord<Text> | undefi
     changedAt: changedAt + shift,
     until: phase !== 'held' && hasRestarted(state, now) ? Math.min(now.at, end) : end,
     pinnedUntil: pinnedUntil === undefined ? undefined : pinnedUntil + shift,
+    hold: hold && {
+      ...hold,
+      at: hold.at + shift,
+      changedAt: hold.changedAt + shift,
+      until: hold.until + shift,
+    },
     older: older.map((edition) => ({ ...edition, at: edition.at + shiftOfAge })),
   };
 }

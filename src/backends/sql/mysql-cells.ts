@@ -1,7 +1,7 @@
+import { digestOf } from '../../cluster/digest.ts';
 import type { Change, Swap } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
-import { digestOf } from './digest-of.ts';
 import type { MysqlSql } from './mysql.ts';
 import { type MysqlValue, rowsOf } from './mysql-rows.ts';
 import { type CellStatements, keptFor, type NameRange } from './sql-cells.ts';

@@ -1,8 +1,8 @@
+import { digestOf } from '../../cluster/digest.ts';
 import { randomId } from '../../cluster/identity.ts';
 import type { Change } from '../../records/cells/cells.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlParameters } from './client.ts';
-import { digestOf } from './digest-of.ts';
 import type { PostgresSql } from './postgres.ts';
 import { type CellStatements, keptFor } from './sql-cells.ts';
 import { PURGED_NAMES, type SqlTableOptions } from './sql-table.ts';

@@ -59,7 +59,7 @@ export function rowAt(record: TextRecord, span: ClockSpan, isHolder: boolean): R
   const late = rowOf(record, { at: span.latest, wall }, inline);
   if (isHolder) return late;
   const left = Math.max(late.left, early.left / 2, Math.min(early.left, SOON_MS));
-  return { ...late, left: Math.min(longest, left) };
+  return { ...late, left: Math.min(longest, left), pinnedFor: early.pinnedFor };
 }
 
 function inline(text: Text): string {
@@ -135,7 +135,7 @@ export function mainIn(parts: Parts): string | undefined {
 
 function recordFrom(given: unknown): TextRecord {
   const record = ownOptions((given ?? {}) as TextRecord);
-  const { token, longest, keepMs, pinnedUntil, note, replaced, older } = record;
+  const { token, longest, keepMs, pinnedUntil, note, replaced, hold, unused, older } = record;
   const known = isPlausibleToken(token, Infinity) ? token : NaN;
   if (!Array.isArray(older) || ![record, ...older].every(hasText)) return { ...UNREADABLE, token: known };
   return {
@@ -146,6 +146,8 @@ function recordFrom(given: unknown): TextRecord {
     pinnedUntil: numberOf(pinnedUntil),
     note: typeof note === 'string' ? note : '',
     replaced: typeof replaced === 'string' ? replaced : undefined,
+    hold: hold ?? undefined,
+    unused: unused ?? undefined,
   };
 }
 

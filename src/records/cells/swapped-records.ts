@@ -210,8 +210,9 @@ export class SwappedRecords implements Records {
 
   /** As long as the part that is kept longest. The end of a part that was edited by hand may be anything. */
   #keepFor(parts: Parts, { earliest }: ClockSpan): number {
-    const times = [...parts.values()].map(({ until, keepMs }) => {
-      const left = Number.isFinite(until) ? Math.min(until - earliest, LONGEST_AHEAD_MS) : 0;
+    const times = [...parts.values()].map(({ until, pinnedUntil = 0, keepMs }) => {
+      const end = Math.max(until, pinnedUntil);
+      const left = Number.isFinite(end) ? Math.min(end - earliest, LONGEST_AHEAD_MS) : 0;
       return Math.max(0, left) + Math.min(this.#retentionMs, keepMs ?? Infinity);
     });
     return Math.max(0, ...times);
@@ -277,9 +278,11 @@ function groupsOf(edits: readonly Edit[]): readonly Group[] {
   return Array.from(groups, ([cell, group]) => ({ cell, ...group }));
 }
 
-/** What an edit makes of its part. */
+/** A part after an edit. */
 interface EditedPart {
   readonly record: TextRecord | undefined;
+  /** As of `edited`. */
+  readonly shown?: TextRecord | undefined;
   readonly isDone: boolean;
   readonly isChanged: boolean;
 }
@@ -296,24 +299,20 @@ function editedBy(
   const made = edits.map((edit): EditedPart => {
     const { part } = placeOf(edit.name);
     const present = after.get(part);
-    const others = PARTS.map((one) => (one === part ? 0 : after.get(one)?.token || 0));
-    const beside = Math.max(0, ...others, edit.op === 'claim' ? marked : 0);
-    const { next, isDone } = edited(
-      present,
-      widened(edit, widthOf(span)),
-      { ...now, wall: wallOf(edit, span) },
-      beside,
-    );
+    const beside = PARTS.map((one) => (one === part ? undefined : after.get(one))).find(Boolean);
+    const instant = { ...now, wall: wallOf(edit, span) };
+    const { next, isDone, shown } = edited(present, widened(edit, widthOf(span)), instant, beside, marked);
     const isChanged = next !== present;
     const record = isChanged && next !== undefined ? closed(fitting(next, mostBytes), span) : present;
     if (next === undefined) after.delete(part);
     else after.set(part, record as TextRecord);
-    return { record: next === undefined ? undefined : record, isDone, isChanged };
+    return { record: next === undefined ? undefined : record, shown, isDone, isChanged };
   });
   const areDone = made.every(({ isDone }) => isDone);
   if (areDone) return { edits: made, areDone, after };
-  const none = edits.map(({ name }) => ({
+  const none = edits.map(({ name }, i) => ({
     record: before.get(placeOf(name).part),
+    shown: made[i]?.shown,
     isDone: false,
     isChanged: false,
   }));
@@ -329,8 +328,12 @@ function wallOf({ op }: ChangingEdit<Text>, { earliest, latest }: ClockSpan): nu
 }
 
 /** The row of a claim has its text. A holder, also of a lease that it has got before, sees the time that is left for certain. */
-function answerTo({ op }: ChangingEdit, { record, isDone }: EditedPart, span: ClockSpan): Answer {
-  const row = record && rowAt(record, span, isDone);
+function answerTo(
+  { op }: ChangingEdit,
+  { record, shown = record, isDone }: EditedPart,
+  span: ClockSpan,
+): Answer {
+  const row = shown && rowAt(shown, span, isDone);
   return { isDone, row: row && (op === 'claim' ? row : { ...row, text: '' }) };
 }
 

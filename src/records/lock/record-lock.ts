@@ -41,8 +41,10 @@ export class RecordLock
     const claim = claimOf(this.#beginning, request);
     const read = newerThan === undefined ? undefined : this.#snapshots?.reading(name, newerThan);
     const { now, answers } = await this.#records.apply(read === undefined ? [claim] : [claim, read]);
-    const { row } = only(answers);
-    const answer = answerOf(checkRow(lockRow(name, row as Row, now)), request);
+    const row = only(answers).row as Row;
+    const { pinnedFor } = row;
+    const about = pinnedFor === undefined ? {} : { pinnedFor };
+    const answer = { ...answerOf(checkRow(lockRow(name, row, now)), request), ...about };
     const [, found] = answers;
     if (found instanceof Error) return { ...answer, newer: found };
     return found?.row === undefined ? answer : { ...answer, newer: snapshotOf(found.row) };
@@ -54,7 +56,10 @@ export class RecordLock
     const end = endOf(this.#beginning, lease, outcome);
     const isWrite = change.as === 'write';
     const edit = isWrite
-      ? snapshots.putting(name, change.payload, token, change.rejected, change.keepFor)
+      ? {
+          ...snapshots.putting(name, change.payload, token, change.rejected, change.keepFor),
+          sparesPinned: true,
+        }
       : snapshots.confirming(name, change.version, change.text);
     const { answers } = await this.#records.apply([edit, end]);
     const changed = only(answers);
@@ -161,6 +166,7 @@ export function endOf(
     note: endText({ state, error, confirms }),
     forMs: state === 'abandoned' ? 0 : outcome.holdFor,
     keepMs: state === 'done' ? outcome.keepFor : undefined,
+    restores: state === 'abandoned',
   };
 }
 
@@ -171,6 +177,7 @@ const REPLACED = 'replaced a damaged record: ';
 export function lockRow(name: string, row: Row, now: number): LockRow {
   const { owner, host } = parsed<LockHolder>(row.text);
   const isHeld = row.phase === 'held';
+  const { pinnedFor } = row;
   const { state, error, confirms } = parsed<LockEnd>(row.note);
   return {
     name,
@@ -178,10 +185,10 @@ export function lockRow(name: string, row: Row, now: number): LockRow {
     owner: textOr('', owner),
     requestId: row.id,
     host: textOr('', host),
-    state: isHeld ? (ENDS.find((end) => end === state) ?? 'abandoned') : 'running',
+    state: isHeld ? endIn(pinnedFor === undefined ? state : 'done') : 'running',
     tookOver: row.phase === 'seized',
     leaseLeft: isHeld ? 0 : row.left,
-    holdLeft: isHeld ? row.left : 0,
+    holdLeft: isHeld ? (pinnedFor ?? row.left) : 0,
     acquiredAgo: row.age,
     finishedAgo: isHeld ? row.changedAgo : undefined,
     lastError: row.replaced === undefined ? textOr(undefined, error) : REPLACED + row.replaced,
@@ -192,6 +199,10 @@ export function lockRow(name: string, row: Row, now: number): LockRow {
 }
 
 const ENDS: readonly LockRow['state'][] = ['done', 'failed', 'abandoned', 'released'];
+
+function endIn(state: unknown): LockRow['state'] {
+  return ENDS.find((end) => end === state) ?? 'abandoned';
+}
 
 /** A text that was edited by hand counts as one without details. */
 function parsed<R>(text: string): Partial<Record<keyof R, unknown>> {

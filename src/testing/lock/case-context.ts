@@ -186,12 +186,13 @@ export interface Case {
   run(context: LockCaseContext): Promise<void>;
 }
 
+/** The first one ignores no hold, that may be there again after it. */
 export const OUTCOMES: readonly ReleaseOutcome[] = [
+  { as: 'abandoned' },
   { as: 'done', holdFor: 0 },
   { as: 'done', holdFor: 3_600_000 },
   { as: 'failed', holdFor: 0, error: 'late' },
   { as: 'failed', holdFor: 3_600_000 },
-  { as: 'abandoned' },
 ];
 
 /** Those that leave the name free. */

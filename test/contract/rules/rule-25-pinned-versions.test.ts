@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
+import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
+
+type Held = Exclude<AcquireAnswer, { readonly kind: 'acquired' }>;
 
 /** Instances of a value with a period of 5 s, whose loads return their number. */
 function fleet(count: number) {
@@ -78,7 +81,7 @@ describe('rule 25: versions grow over rollbacks, and a pinned version is replace
     }
   });
 
-  it('where the record of the lock is lost, the hold comes back', async () => {
+  it('where its hold is lost too, and no lease can be had by force', async () => {
     const cluster = fleet(2);
     await readFor(cluster, 12);
     const [a] = cluster.instances as [RefreshingValue<number>];
@@ -89,8 +92,9 @@ describe('rule 25: versions grow over rollbacks, and a pinned version is replace
     await cluster.lock.forceRelease('v', token);
     await readFor(cluster, 130);
     expect(cluster.loads()).toBe(before);
-    const { holdLeft = 0 } = (await cluster.lock.inspect('v')) ?? {};
-    expect(holdLeft).toBeGreaterThan(86_400_000);
+    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'released', holdLeft: 0 });
+    const { kind, retryAfter } = (await cluster.lock.acquire({ name: 'v', force: true })) as Held;
+    expect([kind, retryAfter > 86_400_000]).toEqual(['done', true]);
   });
 
   it('people replace it, on any instance', async () => {

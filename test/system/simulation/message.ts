@@ -83,7 +83,7 @@ function withReport(message: Message, { name, text }: Put): Message {
 }
 
 /** The name of the member or the key that a record is of. */
-export function memberOf(record: string): string {
+function memberOf(record: string): string {
   return record.slice(record.indexOf('/') + 1);
 }
 
@@ -131,7 +131,7 @@ function amendmentIn({
 }
 
 /** How a round has ended, in the note of its lock. */
-export function endIn(note: string = '{}'): { readonly as: End; readonly confirms: string | undefined } {
+function endIn(note: string = '{}'): { readonly as: End; readonly confirms: string | undefined } {
   const { state, confirms } = JSON.parse(note) as { readonly state: End; readonly confirms?: string };
   return { as: state, confirms };
 }

@@ -107,7 +107,7 @@ export interface Dialect {
 }
 
 /** The fault that a command met. */
-export type Failure = 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice';
+type Failure = 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice';
 
 /** A listener of a connection. */
 export interface Wire {

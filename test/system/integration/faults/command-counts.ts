@@ -5,13 +5,17 @@ import type { Fleet } from './fleet.ts';
 import { INSTANCES, type Judge, publications, quiet } from './scenario.ts';
 
 /**
- * How often a winner, and any other instance, may ask the engine in one round. One that last saw the name leased asks once more: its
- * first swap does not find that text.
+ * How often a winner, and any other instance, may ask the engine in one round. A winner that last saw the name leased asks once more:
+ * its first swap does not find that text. The others find it loading, and then its result.
  */
 const WINNER = 2;
-const OTHER = 1;
+const OTHER = 2;
 /** What locks and stores in SQL do once an hour, after a release: begins with the first one of a process. */
-const PURGE = /(SELECT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?(r\.)?name( AS BINARY\) AS name)?|[rv]) )?FROM/;
+const PURGE =
+  /(SELECT DISTINCT|DELETE) (\/\*\+.*?\*\/ )?(((CAST\()?[rv]\.name( AS BINARY\) AS name)?|[rv]) )?FROM/;
+
+/** A setting of Redis, which a process asks for with its first lease. */
+const SETTING = /^info memory/i;
 
 /**
  * The next round begins so many milliseconds later than it might: an engine that takes longer to hear of the end of a
@@ -105,7 +109,7 @@ export class CommandCounts {
   #take(): string[][] {
     return this.#proxies.map(({ commands }) => {
       const taken = commands.splice(0);
-      const kept = taken.filter((text) => !PURGE.test(text));
+      const kept = taken.filter((text) => !PURGE.test(text) && !SETTING.test(text));
       this.#purges += taken.length - kept.length;
       return kept;
     });

@@ -15,10 +15,12 @@ import {
 } from './scenario.ts';
 
 /**
- * Twice as patient as elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
- * second, a lock that can't be asked is no lost answer.
+ * More patient than elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
+ * second, a lock that can't be asked is no lost answer. A lease, and a round, last longer than a write waits in
+ * silence, three times the time-out: else the holder of the lost answer does not ask again, or others have published the next one by
+ * then, and nobody can tell it that it has published.
  */
-const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT };
+const PATIENT = { leaseFor: 3 * LEASE, stepTimeout: 1.5 * STEP_TIMEOUT, period: 3 * LEASE };
 
 const STEPS = ['acquire', 'publish', 'release'] as const;
 const WAYS = ['cut', 'silence'] as const;
@@ -69,7 +71,10 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
         found.set(by, await Promise.all(look).catch(() => [undefined, undefined] as const));
       });
     }
-    const [published] = await Promise.all([publications(fleet, 1), loadStarted(fleet).then(isReleased)]);
+    const [published] = await Promise.all([
+      publications(fleet, 1, PATIENT.period),
+      loadStarted(fleet).then(isReleased),
+    ]);
     for (const proxy of proxies) proxy.heal();
     await quiet();
     const token = published.kind === 'event' ? published.version : undefined;
@@ -90,7 +95,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
         lost += 1;
       });
     }
-    await publications(fleet, 2);
+    await publications(fleet, 2, PATIENT.period);
     for (const proxy of proxies) proxy.heal();
     await quiet();
     return lost;
@@ -111,7 +116,7 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   await fleet.end();
   await Promise.all(proxies.map((proxy) => proxy.close()));
 
-  const { loads, published, unleased } = judge.rounds(stage);
+  const { loads, published, unleased } = judge.rounds(stage, PATIENT.period);
   judge.none('another lease, or not done, after the retry', wrong);
   judge.is('loads beside one in each round', loads.length + unleased - published.length, 0);
 }

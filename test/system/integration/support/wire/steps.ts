@@ -1,17 +1,16 @@
+import { LOCK } from '../../../../../src/records/names.ts';
 import { recordsIn, recordsOf } from '../../../../support/cell-layout.ts';
-import { type Effect, effectsOf } from '../../../../support/record-effects.ts';
 import type { ServerKind } from '../servers/server.ts';
 
 /** What a command does to a record, or that it looks at it. */
 export interface WireStep {
-  readonly step: Effect['step'] | 'read';
+  readonly step: 'acquire' | 'write' | 'release' | 'read';
   readonly record: string;
 }
 
 /** A change of a cell, as a command has it. */
 interface WireChange {
   readonly name: string;
-  readonly before?: string | undefined;
   /** `undefined`: a look. */
   readonly after?: string | undefined;
   /** Its answer has the main text. */
@@ -26,14 +25,29 @@ const CHANGES: Readonly<Record<ServerKind, (command: string) => readonly WireCha
 
 /** The steps of a command. A swap that asks for the main text too is a look as well. @param command as `FaultProxy` shows it. */
 export function stepsIn(kind: ServerKind, command: string): readonly WireStep[] {
-  return CHANGES[kind](command).flatMap(({ name, before, after, isWhole }): readonly WireStep[] => {
-    const effects = after === undefined ? [] : effectsOf(name, before, after);
+  return CHANGES[kind](command).flatMap(({ name, after, isWhole }): readonly WireStep[] => {
     const looks = after === undefined || isWhole;
     return [
-      ...effects,
+      ...changesIn(name, after),
       ...(looks ? recordsOf(name).map((record) => ({ step: 'read', record }) as const) : []),
     ];
   });
+}
+
+/**
+ * The steps of a round, by the text after them: that before is a digest in SQL. An extension looks like a request for the lease, and a
+ * release after a value that was confirmed like one after a load that has failed.
+ */
+function changesIn(cell: string, after: string | undefined): WireStep[] {
+  const records = [...recordsIn(cell, after)];
+  const [lock, held] = records.find(([record]) => record.startsWith(LOCK)) ?? [];
+  if (lock === undefined) return [];
+  if (held?.phase !== 'held') return [{ step: 'acquire', record: lock }];
+  const written = records.filter(([record, { token }]) => record !== lock && token === held.token);
+  return [
+    ...written.map(([record]) => ({ step: 'write', record }) as const),
+    { step: 'release', record: lock },
+  ];
 }
 
 /** A call of the script for each key: `swap` or `look`, whether it is whole, and what else it takes. */
@@ -43,9 +57,8 @@ function changesInRedis(command: string): readonly WireChange[] {
   const names = [...command.slice(0, first?.index).matchAll(/tickless:(\S+)/g)].map(([, name = '']) => name);
   return calls.map(({ 1: call, 2: whole, index }, i) => {
     const name = names[i] ?? '';
-    const texts = textsOf(name, command.slice(index, calls[i + 1]?.index));
-    const [before, after] = texts.length > 1 ? texts : [undefined, texts[0]];
-    return { name, isWhole: whole === '1', ...(call === 'swap' && { before, after }) };
+    const after = textsOf(name, command.slice(index, calls[i + 1]?.index)).at(-1);
+    return { name, isWhole: whole === '1', ...(call === 'swap' && { after }) };
   });
 }
 
@@ -76,15 +89,22 @@ function endOfJson(text: string, from: number): number {
   return text.length;
 }
 
-/** One parameter has all changes. */
+/** One parameter has all changes; the texts after them are in the next one. */
 function changesInPostgres(command: string): readonly WireChange[] {
   const from = command.indexOf('[{"i":0,');
   if (from < 0) return [];
-  const given = JSON.parse(command.slice(from, endOfJson(command, from))) as readonly (Pick<
-    WireChange,
-    'name' | 'before' | 'after'
-  > & { readonly whole: boolean })[];
-  return given.map(({ name, before, after, whole }) => ({ name, before, after, isWhole: whole }));
+  let at = endOfJson(command, from);
+  const given = JSON.parse(command.slice(from, at)) as readonly (Pick<WireChange, 'name'> & {
+    readonly whole: boolean;
+    readonly look: boolean;
+    readonly gone?: boolean;
+  })[];
+  return given.map(({ name, whole: isWhole, look, gone }) => {
+    if (look || gone === true) return { name, isWhole };
+    const begin = command.indexOf('{"', at);
+    at = endOfJson(command, begin);
+    return { name, isWhole, after: command.slice(begin, at) };
+  });
 }
 
 const COLUMN =
@@ -97,9 +117,7 @@ function changesInMariadb(command: string): readonly WireChange[] {
   const changes = rows.filter((row) => row.has('i'));
   return changes.map((row) => {
     const name = row.get('name') ?? '';
-    const swap = swaps.get(name);
-    const isWhole = row.get('whole') === '1';
-    return { name, isWhole, before: swap?.get('before'), after: swap?.get('after') };
+    return { name, isWhole: row.get('whole') === '1', after: swaps.get(name)?.get('after') };
   });
 }
 
