@@ -104,10 +104,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'StillPinned.applyTo',
-    by: `(entry, timing) => {
-      original(entry, timing);
-      entry.setDue(Infinity, this.#clock.monotonic(), Infinity);
-    }`,
+    by: '(entry, timing) => { if (entry.isLoaded) timing.pinned(entry, 1e9); }',
   },
   {
     name: 'a check finds nothing newer',

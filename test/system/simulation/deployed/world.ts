@@ -221,8 +221,8 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       failed: (message, how) => {
         this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`);
         if (how === 'is carried out twice') return;
-        if (!isOfLock(message)) instanceOf().holders.failed(message);
-        else if (message.step === 'acquire') instanceOf().answers.failed(message);
+        instanceOf().holders.failed(message);
+        if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
       arrived: (_message, effect) => this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`),
       dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
