@@ -32,6 +32,8 @@ function stepBetween(record: string, before: TextRecord | undefined, after: Text
   if (record.startsWith(REPORT)) return 'report';
   const isSame = before?.token === after.token && before.id === after.id && before.at === after.at;
   if (record.startsWith(SNAPSHOT)) return isSame ? 'confirm' : 'write';
+  // A lease without a result: the hold before it is there again.
+  if (before !== undefined && after.unused?.token === before.token) return 'release';
   if (!isSame) return after.phase === 'held' ? 'impose' : 'acquire';
   return after.phase === 'held' ? 'release' : 'extend';
 }

@@ -14,6 +14,8 @@ export interface Decision {
 interface Written {
   readonly token: number;
   readonly until: number;
+  /** The lease that has ended, where it has brought back a hold. */
+  readonly unused?: { readonly token: number } | undefined;
 }
 
 /** The state of a granted lease. */
@@ -153,8 +155,10 @@ export class LeaseBook {
   }
 
   /** A swap has released a lease. */
-  released(message: Message, { token, until }: Written, decision: Decision, at: number): void {
+  released(message: Message, { token: shown, until, unused }: Written, decision: Decision, at: number): void {
     const { name, requestId, as: state = 'abandoned', confirms, holdFor = 0 } = message;
+    const isRestored = state === 'abandoned' && unused !== undefined;
+    const token = isRestored ? unused.token : shown;
     const last = this.#heldBy(name, token, requestId, decision, 'released');
     this.#holds(14, state !== 'failed' || holdFor <= this.#longestBackoff, () => {
       return `${name}: a failed round holds the next back for ${holdFor} ms`;
@@ -166,8 +170,8 @@ export class LeaseBook {
       this.#lasts(name, token, until - decision.at, holdFor, decision.width);
     last.ending = { state, confirms };
     last.endedAt = at;
-    book.heldUntil = isHeld ? until : 0;
-    book.holdIsDone = state === 'done';
+    book.heldUntil = isHeld || isRestored ? until : 0;
+    book.holdIsDone = isRestored ? this.of(name, shown)?.ending?.state === 'done' : state === 'done';
     book.changedAt = at;
   }
 

@@ -155,6 +155,8 @@ export function isEffectOf({ record, step, after, text }: Effect, message: Messa
     case 'confirm':
       return message.payload === after.note && message.version === after.token;
     case 'release':
+      if (after.unused !== undefined)
+        return message.token === after.unused.token && message.as === 'abandoned';
       return message.token === after.token && message.as === endIn(after.note).as;
     case 'extend':
       return message.token === after.token;

@@ -276,7 +276,9 @@ export class Link {
           if (found instanceof Error) continue;
           const words = found && answerTo(message, found, answer.now);
           // Changes that are made together are refused together, whichever of them is the reason.
-          const isJudged = found?.isDone === true || !isTogether(message);
+          // A claim that a pin stands against says nothing of the lock: the watch of pins judges that.
+          const isPinned = found?.row?.pinnedFor !== undefined;
+          const isJudged = found?.isDone === true || !(isPinned || isTogether(message));
           if (words !== undefined && isJudged) this.#backend.answered(message, words, decision);
           this.#wire.answered?.(message, words);
         }
