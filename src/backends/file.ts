@@ -62,10 +62,10 @@ export function fileBackend(given: FileBackendOptions): Backend {
   return backendOn(openFile, given);
 }
 
-function openFile(options: FileBackendOptions): OpenRecords {
+function openFile(part: 'lock' | 'store', options: FileBackendOptions): OpenRecords {
   return {
     backend: 'file',
-    records: new FileRecords(options),
+    records: new FileRecords(part, options),
     options: ['directory', 'allowOtherUsers', 'retention'],
   };
 }

@@ -137,7 +137,6 @@ export class MemberCoordinator implements Coordinator {
   expect(entry: Entry<unknown>, version: number): void {
     const state = clusterStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
-    state.round?.overtakenBy(version);
   }
 
   async takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
@@ -241,8 +240,11 @@ export class MemberCoordinator implements Coordinator {
     if (polled !== undefined) this.checks?.leave(polled);
     await this.#task?.close();
     this.#controlled?.by.leave(this.#controlled.host);
-    this.#marks?.close();
-    await Promise.all([this.#reporting && fleet?.leave(this.#reporting, this.#member), lock?.close()]);
+    await Promise.all([
+      this.#reporting && fleet?.leave(this.#reporting, this.#member),
+      this.#marks?.close(),
+      lock?.close(),
+    ]);
   }
 
   problems(): CoordinationProblem[] {

@@ -29,11 +29,7 @@ export interface DynamodbClient {
     options: DynamodbCall,
   ): PromiseLike<unknown>;
   deleteItem(
-    input: DynamodbCondition & {
-      readonly TableName: string;
-      readonly Key: DynamodbItem;
-      readonly ReturnValues: 'ALL_OLD';
-    },
+    input: { readonly TableName: string; readonly Key: DynamodbItem; readonly ReturnValues: 'ALL_OLD' },
     options: DynamodbCall,
   ): PromiseLike<DynamodbAnswer>;
   query(input: DynamodbSearch, options: DynamodbCall): PromiseLike<DynamodbAnswer>;

@@ -93,12 +93,12 @@ it('reads the store for that once at most, and not where there is a value', asyn
   const accept = vi.fn(() => true);
   const one = cluster.instance({ accept });
   await cluster.load(one, 'one');
-  expect(one.link.take()).toEqual(['read', 'acquire', 'write']);
+  expect(one.link.take()).toEqual(['read', 'acquire', 'write', 'release']);
   await cluster.refresh(one, 1, 'two');
-  expect(one.link.take()).toEqual(['acquire', 'write']);
+  expect(one.link.take()).toEqual(['acquire', 'write', 'release']);
   const cold = cluster.instance({ accept });
   await expect(cluster.refresh(cold, 0, 'three')).resolves.toBe('three');
-  expect(cold.link.take()).toEqual(['acquire', 'read', 'write']);
+  expect(cold.link.take()).toEqual(['acquire', 'read', 'write', 'release']);
   expect(accept.mock.lastCall).toMatchObject([
     'three',
     { previous: { value: 'two' }, version: expect.any(Number) },

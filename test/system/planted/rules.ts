@@ -82,7 +82,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Flight.#firstTry',
     by: `() => {
       this.#attempts = 1;
-      const result = this.#try(1);
+      const result = this.attempt(1, this.#abort);
       if (typeof result?.then === 'function') return Promise.resolve(result);
       return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
     }`,
@@ -486,11 +486,10 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 25,
-    name: 'a lease is given by force while a version is pinned',
-    in: 'src/records/edited.ts',
-    replace: 'claimed',
-    by: `(record, edit, now, beside, mark) =>
-      original(record, edit, now, edit.force && beside ? { ...beside, pinnedUntil: undefined } : beside, mark)`,
+    name: 'a forced load does not look for a pin',
+    in: 'src/cluster/admission.ts',
+    replace: 'Admission.#checkPin',
+    by: '(lease) => (this.#pin === undefined ? undefined : original(lease))',
   },
   {
     rule: 25,

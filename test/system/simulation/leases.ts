@@ -1,12 +1,9 @@
 import type { Instance } from './instance.ts';
-import { isWrite, type Message } from './message.ts';
+import { isWrite, type Message } from './network.ts';
 import type { World } from './world.ts';
 
 /** The error of fast or slow clocks over the length of a lease, and late timers. */
 const LATE_MS = 12;
-
-/** Begins the names of the runs of tasks, which are kept where snapshots are. */
-const RUNS = 'runs/';
 
 /**
  * Rule 11: a load whose lease is lost is aborted, and its result is not published. Rule 15: the lease is not used
@@ -36,7 +33,6 @@ export class Leases {
   sent(instance: Instance, message: Message): void {
     const { step, name, token } = message;
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
-    if (name.startsWith(RUNS)) return; // told behind the release
     const { referee, scenario } = this.#world;
     // An extension or a release may have waited for its turn.
     const { hasWaitedMs } = instance.link;
@@ -78,7 +74,7 @@ export class Leases {
     const lease = this.#world.leases.of(name, token);
     if (lease === undefined) return false;
     if (lease.isForgotten) return true;
-    const now = this.#world.backend.now - before;
+    const now = this.#world.backendMachine.monotonic() - before;
     // A released lease may be released again if the answer was lost.
     if (lease.ending !== undefined) return now < lease.until + LATE_MS;
     return now < lease.endedAt + LATE_MS;

@@ -13,8 +13,7 @@ export type Rule =
   | 'everywhere'
   | 'signals'
   | 'holder'
-  | 'upgrade'
-  | 'swaps';
+  | 'upgrade';
 
 /** A violated rule. */
 export interface Violation {

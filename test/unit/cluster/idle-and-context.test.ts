@@ -101,7 +101,9 @@ describe('rule 10 in a cluster: the context of the reader stays out', () => {
     storage.run('setter', () => made[1]?.set('by hand'));
     await storage.run('closer', () => made[0]?.close());
     const steps = new Set(seen.map(([what]) => what));
-    expect(steps).toEqual(new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'decode', 'check']));
+    expect(steps).toEqual(
+      new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'release', 'decode', 'check']),
+    );
     expect(seen.filter(([, store]) => store !== undefined)).toEqual([]);
   });
 });
@@ -113,7 +115,7 @@ describe('waitUntil', () => {
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
     promises.length = 0;
     await cluster.readAfter(1030, a);
-    const answered = a.link.hold('write');
+    const answered = a.link.hold('release');
     await cluster.end(a, 1, 'two');
     expect(a.value.peek()).toBe('two');
     expect(promises).toHaveLength(1);
@@ -128,7 +130,7 @@ describe('waitUntil', () => {
     const cluster = new ManualCluster();
     const promises: Promise<unknown>[] = [];
     const a = cluster.instance({ waitUntil: (promise) => void promises.push(promise) });
-    const answered = a.link.hold('write');
+    const answered = a.link.hold('release');
     const read = a.value.get();
     await cluster.clock.flush();
     await cluster.end(a, 0, 'one');
@@ -172,10 +174,10 @@ describe('waitUntil', () => {
     });
     await cluster.clock.flush();
     a.cache.invalidateTag('red', { here: true });
-    const answered = a.link.hold('write');
+    const answered = a.link.hold('release');
     a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
     await cluster.clock.flush();
-    expect(a.link.take().at(-1)).toBe('write');
+    expect(a.link.take().at(-1)).toBe('release');
     expect(await settled(end as Promise<unknown>)).toBe('pending');
     answered.resolve();
     await cluster.clock.flush();

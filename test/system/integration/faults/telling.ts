@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accessOf } from '../../../../src/cluster/backend-access.ts';
-import type { LockSteps, SnapshotChange, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
-import type { LeaseId, LockProvider, ReleaseOutcome } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore, WriteAnswer } from '../../../../src/cluster/store-contract.ts';
+import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
+import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import { asLock } from '../../../../src/records/lock/as-lock.ts';
+import { wrapStore } from '../../../support/wrap-store.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -10,25 +10,18 @@ export function tell(telling: Telling): void {
   if (process.connected) process.send?.({ at: monotonic(), ...telling });
 }
 
-/** What is told of an answer. */
-interface Shown {
-  readonly step: Step;
-  readonly answer: string;
-  readonly token?: number;
-}
-
 async function telling<R>(
   step: Step,
   name: string,
   token: number | undefined,
   ask: () => Promise<R>,
-  shown: (answer: R) => readonly Shown[],
+  shown: (answer: R) => { readonly answer: string; readonly token?: number },
 ): Promise<R> {
   const begunAt = monotonic();
   const about = { name, begunAt, ...(token === undefined ? {} : { token }) };
   try {
     const answer = await ask();
-    for (const one of shown(answer)) tell({ kind: 'step', ...about, ...one, took: monotonic() - begunAt });
+    tell({ kind: 'step', step, ...about, ...shown(answer), took: monotonic() - begunAt });
     return answer;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -37,108 +30,71 @@ async function telling<R>(
   }
 }
 
-/**
- * Members that use them tell of each step of a lock and a store from now on.
- *
- * @param heldFor milliseconds that a write lies on its way.
- */
-export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () => number): void {
-  const hold = async (token: number = 0): Promise<void> => {
-    const held = heldFor();
-    if (held === 0) return;
-    tell({ kind: 'write-held', token });
-    await sleep(held);
-  };
-  tellLock(stepsOf<LockSteps>(lock), hold);
-  tellStore(stepsOf<StoreSteps>(store), hold);
-}
-
-function stepsOf<S>(of: LockProvider | SnapshotStore): S {
-  const access = accessOf<S>(of);
-  if (access === undefined) throw new Error('it is not of a backend');
-  return access.steps;
-}
-
-type Hold = (token: number | undefined) => Promise<void>;
-
-function tellLock(steps: LockSteps, hold: Hold): void {
-  const { acquire, extend, release, settle } = steps;
-  Object.assign(steps, {
+/** A lock that tells of each of its steps. */
+export function tellingLock(lock: LockProvider): LockProvider {
+  return asLock({
+    leaseFor: lock.leaseFor,
+    longestName: lock.longestName,
     acquire: (request) =>
       telling(
         'acquire',
         request.name,
         undefined,
-        () => acquire.call(steps, request),
-        (answer) => [
-          {
-            step: 'acquire',
-            answer: answer.kind,
-            token: answer.kind === 'acquired' ? answer.lease.token : answer.token,
-          },
-        ],
+        () => lock.acquire(request),
+        (answer) => ({
+          answer: answer.kind,
+          token: answer.kind === 'acquired' ? answer.lease.token : answer.token,
+        }),
       ),
     extend: (lease, leaseFor) =>
       telling(
         'extend',
         lease.name,
         lease.token,
-        () => extend.call(steps, lease, leaseFor),
-        (is) => [{ step: 'extend', answer: String(is) }],
+        () => lock.extend(lease, leaseFor),
+        (is) => ({ answer: String(is) }),
       ),
     release: (lease, outcome) =>
       telling(
         'release',
         lease.name,
         lease.token,
-        () => release.call(steps, lease, outcome),
-        (is) => [{ step: 'release', answer: `${outcome.as}: ${is}` }],
+        () => lock.release(lease, outcome),
+        (is) => ({
+          answer: `${outcome.as}: ${is}`,
+        }),
       ),
-    ...(settle && {
-      settle: async (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
-        await hold(lease.token);
-        return telling(
-          'write',
-          lease.name,
-          lease.token,
-          () => settle.call(steps, lease, outcome, change),
-          ({ written, isReleased }) => [
-            { step: 'write', answer: written.kind },
-            { step: 'release', answer: `${outcome.as}: ${isReleased}` },
-          ],
-        );
-      },
-    }),
-  } satisfies Partial<LockSteps>);
+    inspect: (name) => lock.inspect(name),
+    list: (options) => lock.list(options),
+    forceRelease: (name, token) => lock.forceRelease(name, token),
+  });
 }
 
-function tellStore(steps: StoreSteps, hold: Hold): void {
-  const { read, write } = steps;
-  Object.assign(steps, {
-    read: (name: string, ...rest: [newerThan?: number, version?: number]) =>
+/** A store that tells of each of its steps. @param heldFor milliseconds that a write lies on its way. */
+export function tellingStore(store: SnapshotStore, heldFor: () => number): SnapshotStore {
+  return wrapStore({
+    read: (name, newerThan) =>
       telling(
         'read',
         name,
         undefined,
-        () => read.call(steps, name, ...rest),
-        (found) => [
-          { step: 'read', ...(found ? { answer: 'found', token: found.version } : { answer: 'none' }) },
-        ],
+        () => store.read(name, newerThan),
+        (found) => (found === undefined ? { answer: 'none' } : { answer: 'found', token: found.version }),
       ),
-    write: async (
-      name: string,
-      payload: string,
-      token?: number,
-      ...rest: [over?: number, keepFor?: number]
-    ): Promise<WriteAnswer> => {
-      await hold(token);
+    async write(name, payload, token) {
+      const held = heldFor();
+      if (held > 0) {
+        tell({ kind: 'write-held', token: token ?? 0 });
+        await sleep(held);
+      }
       return telling(
         'write',
         name,
         token,
-        () => write.call(steps, name, payload, token, ...rest),
-        ({ kind }) => [{ step: 'write', answer: kind }],
+        () => store.write(name, payload, token),
+        ({ kind }) => ({ answer: kind }),
       );
     },
-  } satisfies Partial<StoreSteps>);
+    delete: (name) => store.delete(name),
+  });
 }

@@ -1,5 +1,4 @@
-import type { Message } from '../../message.ts';
-import { CLIENT_TIMEOUT_MS } from '../../network.ts';
+import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
