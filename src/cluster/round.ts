@@ -1,8 +1,9 @@
 import { coolDownMs } from '../engine/cool-down.ts';
 import type { CompletedLoad, CoordinatedRound, RemoteResult, RoundHost } from '../engine/coordinator.ts';
 import { type Entry, keyOf } from '../engine/entry.ts';
-import type { FlightScope } from '../engine/flight.ts';
+
 import type { LoadContext } from '../engine/load-context.ts';
+import type { FlightScope } from '../engine/load-handle.ts';
 import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Admission } from './admission.ts';

@@ -27,8 +27,6 @@ import { retryAfterMs } from './retry-after.ts';
 import type { RetryJitter } from './retry-jitter.ts';
 import type { Timing } from './timing.ts';
 
-export type { FlightScope } from './load-handle.ts';
-
 /** The function that loads or executes; the same for a value, a key or a task. */
 export type Load<T> = (
   context: LoadContext,
