@@ -30,7 +30,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     by: `(execution, result, remote) => {
       const { entry } = execution;
       const isKept = result.origin === 'kept' && remote === undefined;
-      if (isKept) this.#changes.note(entry, entry.value, 'loaded', undefined);
+      if (isKept) this.#engine.changes.note(entry, entry.value, 'loaded', undefined);
       return original(execution, result, remote);
     }`,
   },

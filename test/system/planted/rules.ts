@@ -82,7 +82,7 @@ export const rules: readonly RuleFault[] = [
     replace: 'Flight.#firstTry',
     by: `() => {
       this.#attempts = 1;
-      const result = this.attempt(1, this.#abort);
+      const result = this.#try(1);
       if (typeof result?.then === 'function') return Promise.resolve(result);
       return { kind: 'loaded', result, attempts: 1, isSynchronous: true };
     }`,

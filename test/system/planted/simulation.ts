@@ -93,7 +93,7 @@ export const simulation: readonly SimulationFault[] = [
     seeds: [3],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
-    by: '(outcome) => { this.#close(); this.settled(outcome); }',
+    by: '(end) => { this.#close(); this.#host.settled(this, end); }',
   },
   {
     name: 'a superseded load has no successor',
