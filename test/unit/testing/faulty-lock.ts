@@ -609,8 +609,9 @@ export const LOCK_FAULTS: readonly LockFault[] = [
     return edits.map((edit) => ({ ...edit, note, forMs, keepMs }));
   }),
   several('release', 'one keepFor for all names', (backend, edits) => {
-    const keepMs = edits.find((edit) => edit.keepMs !== undefined)?.keepMs;
-    if (keepMs !== undefined) for (const { name } of edits) forget(backend, name, keepMs);
+    // The shortest: releases of other cases may be in the same call.
+    const kept = edits.flatMap(({ keepMs }) => (keepMs === undefined ? [] : [keepMs]));
+    if (kept.length > 0) for (const { name } of edits) forget(backend, name, Math.min(...kept));
     return Backend.prototype.answers.call(backend, edits);
   }),
   ...(['release', 'extend'] as const).map((step) =>
