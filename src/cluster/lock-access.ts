@@ -21,6 +21,8 @@ export function lockAccess(
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),
+    home: steps.home,
+    settle: steps.settle?.bind(steps),
     inspect: (name) => steps.inspect(name),
     runs: steps.runs,
     async warning() {

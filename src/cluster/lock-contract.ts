@@ -13,7 +13,7 @@ export interface AcquireRequest {
   readonly leaseFor: number;
   /** Host name of the caller. Shown to operators; never compared. */
   readonly host: string;
-  /** Ignores the hold of a finished round and the backoff of a failed one; never a live lease. */
+  /** Ignores the hold of a finished round and the backoff of a failed one; never a live lease, nor that of a version which is pinned. */
   readonly force: boolean;
 }
 
@@ -102,7 +102,7 @@ export type ReleaseOutcome =
       readonly error?: string | undefined;
     }
   | {
-      /** Ended without a result: any instance may begin at once. */
+      /** Ended without a result: any instance may begin at once, unless this lease has ignored a hold: that goes on then. */
       readonly as: 'abandoned';
     };
 

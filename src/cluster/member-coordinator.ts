@@ -137,6 +137,7 @@ export class MemberCoordinator implements Coordinator {
   expect(entry: Entry<unknown>, version: number): void {
     const state = clusterStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
+    state.round?.overtakenBy(version);
   }
 
   async takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
@@ -240,11 +241,8 @@ export class MemberCoordinator implements Coordinator {
     if (polled !== undefined) this.checks?.leave(polled);
     await this.#task?.close();
     this.#controlled?.by.leave(this.#controlled.host);
-    await Promise.all([
-      this.#reporting && fleet?.leave(this.#reporting, this.#member),
-      this.#marks?.close(),
-      lock?.close(),
-    ]);
+    this.#marks?.close();
+    await Promise.all([this.#reporting && fleet?.leave(this.#reporting, this.#member), lock?.close()]);
   }
 
   problems(): CoordinationProblem[] {

@@ -30,11 +30,15 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   abstract requireFresh(): void;
   abstract allowsAdoption(version: number): boolean;
   abstract overtakenBy(version: number): void;
+  abstract fenced(): void;
+  abstract readonly mayFence: boolean;
   abstract previous(): Promise<LoadContext['previous']> | undefined;
 
   get over(): Promise<void> {
     return this.#over.promise;
   }
+
+  abstract get writing(): Promise<void> | undefined;
 
   get published(): Promise<void> {
     return this.#published.promise;

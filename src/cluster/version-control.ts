@@ -55,11 +55,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       ? 'must be given while a version is pinned'
       : `must be a version of a value that the backend keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    const sharing = this.#share(
-      edition,
-      own.version === undefined ? 'pinned' : 'pinned-as-seen',
-      present?.version,
-    );
+    const sharing = this.#share(edition, { pinnedOver: own.version }, present?.version);
     return sharing.catch((error: unknown) => this.#throwAfter(error, own.version));
   }
 
@@ -84,7 +80,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(by, seen, present.version); // it was replaced meanwhile
     try {
-      await this.#share(edition, { unpinned: by }, present.version);
+      await this.#share(edition, { unpinned: by, over: present.version }, present.version);
     } catch (error) {
       const [now] = await this.#store('unpin').history(this.#entry);
       throwUnlessSeen(this.#member, this.#entry, seen, now);
@@ -116,10 +112,24 @@ export class EntryVersions<T> implements VersionControl<T> {
     throw error;
   }
 
-  async mark(mark: Mark): Promise<void> {
+  async mark(mark: Mark, seen: number | undefined): Promise<void> {
     this.#throwIfPinned();
-    this.#host.invalidate(mark === 'dropped');
-    await this.#host.share(mark);
+    const isHere = seen === undefined || seen === this.#versionHere;
+    const invalidate = (): void => this.#host.invalidate(mark === 'dropped');
+    if (isHere) invalidate();
+    await this.#host
+      .share({ mark, markedOver: seen })
+      .catch((error: unknown) => this.#throwAfter(error, seen));
+    if (!isHere) invalidate();
+  }
+
+  throwUnlessHere(seen: number): void {
+    const version = this.#versionHere;
+    throwUnlessSeen(this.#member, this.#entry, seen, version === 0 ? undefined : { version });
+  }
+
+  get #versionHere(): number {
+    return this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
   }
 
   async refresh(load: () => Promise<T>): Promise<T> {

@@ -458,7 +458,10 @@ export class Loader<T> implements FlightHost<T> {
     const { entry } = execution;
     if (entry.flight !== execution) return;
     this.keys?.pin(entry);
-    this.#leave(entry, execution)?.resolve(entry.value as T); // they have waited for its end only
+    const waiters = this.#leave(entry, execution);
+    if (!execution.isOvertaken)
+      waiters?.resolve(entry.value as T); // they have waited for its end only
+    else if (waiters !== undefined) putBackWaiters(entry, waiters);
     this.#startSuccessor(entry, takeReloadAfter(execution));
     this.keys?.unpin(entry);
     this.owner?.changed(entry);

@@ -3,6 +3,7 @@ import type { Store } from '../../src/cluster/store-contract.ts';
 import type { Backend } from '../../src/engine/backend.ts';
 import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
 import { createLock, type Lock } from '../../src/records/lock/create-lock.ts';
+import type { MemberRecords } from '../../src/records/member-records.ts';
 import type { Records } from '../../src/records/records.ts';
 import type { RecordsKind } from '../../src/records/records-kind.ts';
 import { createStore } from '../../src/records/store/create-store.ts';
@@ -17,14 +18,24 @@ export function storeOf({ store }: Backend): Store {
   return store as Store;
 }
 
-/** A lock of records. */
-export function lockOn(records: Records, options: BackendOptions, kind: RecordsKind): Lock {
-  return createLock(records, resolveBackendOptions(options, kind), kind);
+/** A lock of records. @param shared with the store of the same records */
+export function lockOn(
+  records: Records,
+  options: BackendOptions,
+  kind: RecordsKind,
+  shared?: MemberRecords,
+): Lock {
+  return createLock(records, resolveBackendOptions(options, kind), kind, shared);
 }
 
-/** A store of records. */
-export function storeOn(records: Records, options: BackendOptions, kind: RecordsKind): Store {
-  return createStore(records, resolveBackendOptions(options, kind), kind);
+/** A store of records. @param shared with the lock of the same records */
+export function storeOn(
+  records: Records,
+  options: BackendOptions,
+  kind: RecordsKind,
+  shared?: MemberRecords,
+): Store {
+  return createStore(records, resolveBackendOptions(options, kind), kind, shared);
 }
 
 /** The methods of a lock, for one of a user that has others in place of some of them. */

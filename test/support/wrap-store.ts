@@ -11,6 +11,7 @@ import { allVersions, versionsOf } from '../../src/cluster/versions-of.ts';
 import { OptionChecks, ownOptions } from '../../src/option-checks.ts';
 import { defaultCodec } from '../../src/records/store/default-codec.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
+import { replaceIn } from './replace-in.ts';
 
 export interface WrapStoreOptions {
   readonly timeout?: DurationLike | undefined;
@@ -41,6 +42,7 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     keepVersions,
     read: (...args: Parameters<SnapshotStore['read']>) => store.read(...args),
     write: (...args: Parameters<SnapshotStore['write']>) => store.write(...args),
+    replace: replaceIn(store),
     confirm: store.confirm?.bind(store),
     history: async (name: string) => store.history?.(name) ?? presentOnly(store, name),
     reports,
@@ -51,7 +53,8 @@ export function wrapStore(store: SnapshotStore, given: WrapStoreOptions = {}): S
     versions: async (names, report) => allVersions(await versions(names, report)),
     fleet: async () => fleetOf(await reports()),
   };
-  const steps: StoreSteps = { ...plain, codec: codec ?? defaultCodec, signals, versions };
+  const change: StoreSteps['change'] = (name, text) => store.write(name, text);
+  const steps: StoreSteps = { ...plain, change, codec: codec ?? defaultCodec, signals, versions };
   return Object.freeze(
     withCoordination(wrapped, new StoreAccess(steps, new StoreReports({ sharesCommands: false }), timeoutMs)),
   );

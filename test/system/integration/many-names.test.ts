@@ -23,19 +23,14 @@ interface Session {
   close(): Promise<void>;
 }
 
-type Open = (about: 'lock' | 'store') => OpenRecords;
-
 const KINDS = [
   {
     name: 'PostgreSQL',
     client: PostgresSql,
-    refused: 'a\0b', // no text there has it
+    refused: `${'x'.repeat(5000)}\0`, // no text there has it
     open: (table: string) => {
       const client = new pg.Pool({ connectionString: inject('postgres').url });
-      return session(
-        (about) => openPostgres(about, { client, table, ...OPTIONS }),
-        () => client.end(),
-      );
+      return session(openPostgres({ client, table, ...OPTIONS }), () => client.end());
     },
   },
   ...[true, false].map((hasBlocks) => ({
@@ -44,19 +39,15 @@ const KINDS = [
     refused: 'x'.repeat(17_000_000), // it takes no statement of more than 16 MB
     open: (table: string) => {
       const client = createPool(inject('mariadb').url);
-      return session(
-        (about) => openMysql(about, { client, table, ...OPTIONS }, hasBlocks),
-        () => client.end(),
-      );
+      return session(openMysql({ client, table, ...OPTIONS }, hasBlocks), () => client.end());
     },
   })),
 ];
 
-function session(open: Open, close: () => Promise<void>): Session {
-  const [locks, snapshots] = [open('lock'), open('store')];
+function session(opened: OpenRecords, close: () => Promise<void>): Session {
   return {
-    lock: lockOn(locks.records, OPTIONS, locks),
-    store: storeOn(snapshots.records, OPTIONS, snapshots),
+    lock: lockOn(opened.records, OPTIONS, opened),
+    store: storeOn(opened.records, OPTIONS, opened),
     close,
   };
 }

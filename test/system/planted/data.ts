@@ -53,28 +53,23 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'a round with a lease does not look for a pin',
+    name: 'a lease is given while a version is pinned',
     rules: [25],
     seeds: [7],
-    in: 'src/cluster/pin-check.ts',
-    replace: 'decidePinned',
-    by: '() => undefined',
-  },
-  {
-    name: 'a lease that was pinned is given back without its hold',
-    rules: [25],
-    seeds: [7],
-    in: 'src/cluster/pin-check.ts',
-    replace: 'releaseOf',
-    by: "() => ({ as: 'abandoned' })",
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: '(record, edit, now, beside, mark) => original(record, edit, now, beside && { ...beside, pinnedUntil: undefined }, mark)',
   },
   {
     name: 'a pinned version has no hold',
     rules: [25],
     seeds: [2],
     in: 'src/cluster/manual-round.ts',
-    replace: 'pinned',
-    by: '(record, pin) => ({ ...original(record, pin), dueAt: pin.sinceAt })',
+    replace: 'recordOf',
+    by: `(member, entry, as) => {
+      const record = original(member, entry, as);
+      return record.pin === undefined ? record : { ...record, dueAt: record.pin.sinceAt };
+    }`,
   },
   {
     name: 'a refresh is not refused while a version is pinned',
@@ -109,10 +104,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'StillPinned.applyTo',
-    by: `(entry, timing) => {
-      original(entry, timing);
-      entry.setDue(Infinity, this.#clock.monotonic(), Infinity);
-    }`,
+    by: '(entry, timing) => { if (entry.isLoaded) timing.pinned(entry, 1e9); }',
   },
   {
     name: 'a check finds nothing newer',

@@ -486,10 +486,11 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 25,
-    name: 'a forced load does not look for a pin',
-    in: 'src/cluster/admission.ts',
-    replace: 'Admission.#checkPin',
-    by: '(lease) => (this.#pin === undefined ? undefined : original(lease))',
+    name: 'a lease is given by force while a version is pinned',
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: `(record, edit, now, beside, mark) =>
+      original(record, edit, now, edit.force && beside ? { ...beside, pinnedUntil: undefined } : beside, mark)`,
   },
   {
     rule: 25,

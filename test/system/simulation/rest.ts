@@ -1,5 +1,5 @@
 import { CALENDAR_MS, type Instance } from './instance.ts';
-import type { Message } from './network.ts';
+import type { Message } from './message.ts';
 import { MOODS } from './source.ts';
 import type { Call } from './subject.ts';
 import type { World } from './world.ts';
@@ -219,7 +219,7 @@ export class Rest {
     for (const { running, waiting, status } of subjects.values()) {
       if (running.size > 0 || waiting.size > 0 || status?.running === true) return true;
     }
-    const now = this.#world.backendMachine.monotonic();
+    const { now } = this.#world.backend;
     // The release of a lease is tried again while the lease lasts.
     for (const { requestId } of this.#world.leases.open(now)) {
       if (this.#requests.get(requestId) === instance) return true;

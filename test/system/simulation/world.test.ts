@@ -34,7 +34,7 @@ it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
   ['bad data, guards, refused values, pins, marks', DataWorld, () => WORDS_OF_DATA],
   ['marks on keys, guards, evicted keys', KeysWorld, () => WORDS_OF_KEYS],
-  ['deployments, two backends, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
+  ['deployments, a crowd, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
   const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
@@ -85,7 +85,7 @@ const WORDS_OF_KEYS = [
 
 const WORDS_OF_DEPLOYED = [
   ...['is replaced', 'first read: 0', 'cause restored', 'cause loaded', 'cause adopted', 'kept'],
-  ...['writes as the older', 'writes as the newer', 'the lock is crowded', 'the store is crowded'],
+  ...['writes as the older', 'writes as the newer', 'the backend is crowded'],
   ...['refresh everywhere', 'drop everywhere', 'everywhere', 'cause set'],
-  ...['its connection to the store is cut', 'comes back empty', 'held', 'failed'],
+  ...['its connection is cut', 'comes back empty', 'held', 'failed'],
 ];

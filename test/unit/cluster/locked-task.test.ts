@@ -69,7 +69,7 @@ describe('lockedTask', () => {
       await new Promise<void>((resolve) => cluster.clock.setTimeout(resolve, 900));
       return answer;
     };
-    const lock = asLock({ ...link.lock, acquire: acquireLate });
+    const lock = asLock({ ...methodsOf(link.lock), acquire: acquireLate });
     const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
     const executed = late.run();
     await cluster.clock.advance(900);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import type { Edit, Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { WITHOUT_CHECKS } from '../../support/cluster.ts';
@@ -23,7 +23,7 @@ function backend(
   { mostEdits = 500, ...options }: BackendOptions & { readonly mostEdits?: number } = {},
 ) {
   const commands: string[] = [];
-  const memory = new MemoryRecords(clock);
+  const memory = memoryRecords(clock);
   const records: Records = {
     mostEdits,
     sharesCommands: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
@@ -12,7 +12,7 @@ import { rejectionOf, thrownBy } from '../../support/settle.ts';
 /** Locks and stores of different namespaces over the same records. */
 function sharedBackend() {
   const clock = new FakeClock();
-  const inner = new MemoryRecords(clock);
+  const inner = memoryRecords(clock);
   const names = new Set<string>();
   const records: Records = {
     mostEdits: 1,

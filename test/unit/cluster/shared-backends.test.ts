@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
 import { type Backend, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { Link, ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { methodsOf } from '../../support/parts.ts';
@@ -42,7 +42,7 @@ function membersOf(
 function crowd(which: 'lock' | 'store') {
   const cluster = new ManualCluster();
   const { clock } = cluster;
-  const link = new Link(cluster.lock, cluster.store);
+  const link = cluster.link();
   const logger = recordLines();
   const loads: string[] = [];
   const common = { clock, logger, schedule: 5000, backend: { [which]: link[which] } };
@@ -120,7 +120,7 @@ describe('200 values on one lock that stops to answer while it is trusted', () =
   it('occupy it once with 32 steps, and one again; the others load without it when these have failed', async () => {
     const cluster = new ManualCluster();
     const { clock } = cluster;
-    const link = new Link(cluster.lock, cluster.store);
+    const link = cluster.link();
     let loads = 0;
     const values = INDEXES.map(
       (index) =>

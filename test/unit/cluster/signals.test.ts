@@ -84,6 +84,7 @@ describe('a signal', () => {
     const [a, ...others] = instances as [Instance, ...Instance[]];
     const { length } = (await cluster.store.reports?.()) ?? [];
     await a.value.set('two');
+    await cluster.clock.flush();
     expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([length]);
     await cluster.clock.advance(1);
     const told = (): number => others.filter(({ value }) => value.peek() === 'two').length;

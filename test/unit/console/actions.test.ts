@@ -319,8 +319,12 @@ describe('on all instances', () => {
     const all = await one.console.act('invalidate', { id: 'prices' });
     expect(all.body.message).toBe('invalidated on all instances; the next read loads it');
     expect([one, other].map(({ prices }) => prices.inspect().paused)).toEqual([true, false]);
-    const { records } = (await other.console.get('api/audit')).body;
-    expect(records.map(({ action, here }: AuditRecord) => [action, here])).toEqual([
+    // It is written behind the answer.
+    const audit = async (): Promise<unknown> => {
+      const { records } = (await other.console.get('api/audit')).body;
+      return records.map(({ action, here }: AuditRecord) => [action, here]);
+    };
+    await expect.poll(audit, { timeout: 15_000 }).toEqual([
       ['invalidate', undefined],
       ['reschedule', undefined],
       ['pause', true],
