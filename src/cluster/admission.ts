@@ -147,7 +147,6 @@ export class Admission<T> {
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
-      if (this.#isResultUnseen(answer)) return undefined;
       this.#step = stepOf(answer);
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
@@ -226,14 +225,6 @@ export class Admission<T> {
     this.#state.expectedToken = isOver ? undefined : token;
     const forMs = isBackoff ? retryAfter : recheckAfter(this.#entry, answer);
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
-  }
-
-  /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
-  #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
-    const { lock, store, options } = this.#member;
-    if (store === undefined || options.whenBackendDown !== 'load') return false;
-    if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
-    return !this.snapshots.wasRead || (!lock?.hasSnapshots && store.notAskedFor > 0);
   }
 
   /** The release of that round has failed it, or is still on its way. */

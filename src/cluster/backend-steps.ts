@@ -52,14 +52,9 @@ export interface Settled {
 
 /** The methods of a lock that members use. */
 export interface LockSteps
-  extends Pick<
-    LockProvider,
-    'leaseFor' | 'longestName' | 'tellsConfirmations' | 'extend' | 'release' | 'inspect'
-  > {
+  extends Pick<LockProvider, 'leaseFor' | 'longestName' | 'extend' | 'release' | 'inspect'> {
   acquire(request: Claim): Promise<ClaimAnswer>;
-  /** The backend, where a name has its lease and its snapshot in one record; `undefined`: it has no store. */
-  readonly home?: object | undefined;
-  /** Changes the snapshot and ends the lease in one step, or does neither. Only with a `home`. */
+  /** Changes the snapshot and ends the lease in one step, or does neither. @default undefined: there is no store */
   readonly settle?:
     | ((lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => Promise<Settled>)
     | undefined;
@@ -84,10 +79,7 @@ export interface PersonalChange {
 }
 
 /** The methods of a store that members use. */
-export type StoreSteps = Pick<
-  Store,
-  'read' | 'write' | 'confirm' | 'history' | 'reports' | 'keepVersions' | 'longestName'
-> & {
+export type StoreSteps = Pick<Store, 'read' | 'history' | 'reports' | 'keepVersions' | 'longestName'> & {
   readonly codec: Codec;
   /** Writes a snapshot under a version of its own, which is newer than the result of any load before. */
   change(name: string, text: string, change: PersonalChange): Promise<WriteAnswer>;
@@ -98,8 +90,6 @@ export type StoreSteps = Pick<
   replace(name: string, text: string, expected: number): Promise<ReplaceAnswer>;
   /** As of {@link SnapshotStore}. */
   readonly versions: NonNullable<SnapshotStore['versions']>;
-  /** As of {@link LockSteps}. */
-  readonly home?: object | undefined;
   /** Those that go with its changes. @default none */
   readonly signals?: Signals | undefined;
 };

@@ -74,9 +74,7 @@ export class ClusterMember {
     this.names = new EntryNames(options, record);
     const context = { options, events, log, names: this.names };
     this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
-    const home = lock?.steps.home;
-    const hasSnapshots = this.store !== undefined && home !== undefined && home === store?.steps.home;
-    this.lock = lock && new MemberLock(context, lock, serverClock, hasSnapshots);
+    this.lock = lock && new MemberLock(context, lock, serverClock);
   }
 
   /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */

@@ -17,11 +17,9 @@ export function lockAccess(
   const urgent: LockSteps = {
     leaseFor: steps.leaseFor,
     longestName: steps.longestName,
-    tellsConfirmations: steps.tellsConfirmations,
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),
-    home: steps.home,
     settle: steps.settle?.bind(steps),
     inspect: (name) => steps.inspect(name),
     runs: steps.runs,

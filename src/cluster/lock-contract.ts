@@ -163,11 +163,6 @@ export interface LockProvider {
   readonly leaseFor: number;
   /** The longest name that the lock accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
-  /**
-   * Its answer `done` has the `confirms` of the release. Without that a value that was loaded again unchanged is published as
-   * any. @default false
-   */
-  readonly tellsConfirmations?: boolean | undefined;
   /** Requests a lease. Of concurrent callers exactly one is answered `acquired`, the others `held` or `done`. */
   acquire(request: AcquireRequest): Promise<AcquireAnswer>;
   /**

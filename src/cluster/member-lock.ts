@@ -58,8 +58,6 @@ export class MemberLock {
   readonly #requests: LeaseRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
-  /** A name has its snapshot in the same record. */
-  readonly hasSnapshots: boolean;
   /** Those of a task; `undefined`: the lock keeps none. */
   readonly runs: MemberRuns | undefined;
   /** Why the last lease could not be had although the lock may be well: a record is damaged. */
@@ -69,11 +67,9 @@ export class MemberLock {
     context: MemberContext,
     access: BackendAccess<LockSteps>,
     serverClock: ServerClock | undefined,
-    hasSnapshots: boolean,
   ) {
     this.#context = context;
     this.#access = access;
-    this.hasSnapshots = hasSnapshots;
     const { answers, limitMs, backgroundTimeoutMs } = access;
     const { runs } = access.steps;
     this.runs = runs && new MemberRuns(context, access, runs);
@@ -92,11 +88,6 @@ export class MemberLock {
     this.#requests = new LeaseRequests(context.options.clock, access.steps.leaseFor);
   }
 
-  /** Other instances hear from it that a version is confirmed. */
-  get tellsConfirmations(): boolean {
-    return this.#access.steps.tellsConfirmations === true;
-  }
-
   /** Why it could not be asked the last time. */
   get error(): TicklessError | undefined {
     const { isTripped, cause = this.#leaseError } = this.#access.breaker;
@@ -106,14 +97,14 @@ export class MemberLock {
   /**
    * Asks for the lease of an entry. A lock that can't be asked is a result here.
    *
-   * @param snapshotAfter the snapshot is asked for too, if there is one that is newer.
+   * @param newerThan the snapshot is asked for too, if there is one that is newer than this. @default it is not
    * @throws {TicklessError} `OPTION` when the lock does not accept the name of the entry.
    */
   async acquire(
     entry: Entry<unknown>,
     force: boolean,
     patienceOf: () => BackendPatience,
-    snapshotAfter?: number,
+    newerThan?: number,
   ): Promise<Acquired> {
     const access = this.#access;
     const { clock, timeoutMs } = this.#context.options;
@@ -122,7 +113,6 @@ export class MemberLock {
     const name = await this.#context.names.atBackend(entry, longestName);
     const patience = patienceOf();
     const silenceMs = acquireSilenceMs(access.limitMs, patience, clock.monotonic());
-    const newerThan = this.hasSnapshots ? snapshotAfter : undefined;
     let isUnanswered = false;
     const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
       try {

@@ -60,7 +60,7 @@ export class MemberStore {
   /** Of its snapshots. */
   readonly #codec: Codec;
   /** The commands of this member. */
-  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'change' | 'replace' | 'confirm' | 'history'>;
+  readonly #steps: Pick<StoreSteps, 'read' | 'change' | 'replace' | 'history'>;
   readonly #outages: OutageEvents;
 
   /**
@@ -76,11 +76,7 @@ export class MemberStore {
     const count = (): void => {
       events.counters.storeCommands += 1;
     };
-    const confirm = access.steps.confirm?.bind(access.steps);
-    this.#steps = {
-      ...countedSteps(access.steps, ['read', 'write', 'change', 'replace', 'history'], count),
-      ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
-    };
+    this.#steps = countedSteps(access.steps, ['read', 'change', 'replace', 'history'], count);
     this.#outages = new OutageEvents('store', events, (cause) => unavailable(cause, options.name));
     this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
   }
@@ -99,11 +95,6 @@ export class MemberStore {
   get error(): TicklessError | undefined {
     const { isTripped, cause = this.writer.error } = this.#access.breaker;
     return isTripped || cause !== undefined ? unavailable(cause, this.#context.options.name) : undefined;
-  }
-
-  /** A version in it may be confirmed, instead of written again. */
-  get confirms(): boolean {
-    return this.#access.steps.confirm !== undefined;
   }
 
   /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */

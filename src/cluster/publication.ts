@@ -9,7 +9,6 @@ import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
-import { confirmationText } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
@@ -93,8 +92,6 @@ export type Published = 'shared' | 'overtaken' | 'unwritten';
 /** A publication that has ended. */
 interface Publication {
   readonly as: Published;
-  /** The version that the value is the same as; `undefined`: it has one of its own. */
-  readonly confirms: number | undefined;
   /** The length of the text that was written; `undefined`: nothing was. */
   readonly bytes?: number;
   /** The lease has ended with it. */
@@ -103,28 +100,28 @@ interface Publication {
   readonly version: number;
 }
 
-const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined, version: 0 };
+const NOT_WRITTEN: Publication = { as: 'unwritten', version: 0 };
 
 /**
  * Writes a record into the store. Never rejects.
  *
  * @param by the lease of its load, or the change of a person.
- * @param settle makes that change, or ends the lease too. @default nothing does
+ * @param settle makes that change, or ends the lease too.
  */
 export async function publish(
   member: ClusterMember,
   store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
-  by: WriteRight | undefined,
-  settle: Settle | undefined,
+  by: WriteRight,
+  settle: Settle,
 ): Promise<Publication> {
   const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
-  state.publishing = { version: by?.token, isInPlace };
-  const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
+  state.publishing = { version: by.token, isInPlace };
+  const mayEqual = !isManual && mark === undefined;
   const result = { kept, mayEqual, encoded };
   const written = await store.writer.write(entry, value, metadata, by, result, settle);
   state.publishing = undefined;
@@ -132,14 +129,13 @@ export async function publish(
   const { answer, confirms, bytes, isReleased } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
-    const token = by?.token;
     if (!isManual) {
-      member.events.round({ outcome: 'publish-refused', token, version, ...keyOf(entry) });
+      member.events.round({ outcome: 'publish-refused', token: by.token, version, ...keyOf(entry) });
       overtaken(member, entry, record, version);
     }
-    return { as: 'overtaken', confirms: undefined, version };
+    return { as: 'overtaken', version };
   }
-  const token = isManual ? version : by?.token;
+  const token = isManual ? version : by.token;
   if (confirms !== undefined) state.confirmed(version, token ?? 0, isInPlace());
   else if (mark !== undefined) state.marked(version);
   else {
@@ -151,7 +147,7 @@ export async function publish(
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms, bytes, isReleased, version };
+  return { as: 'shared', bytes, isReleased, version };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -198,10 +194,11 @@ export async function publishAndRelease(
   member: ClusterMember,
   entry: Entry<unknown>,
   record: PublishRecord,
-  lease: HeldLease | undefined,
+  lease: HeldLease,
   published: (outcome: Published | undefined, bytes?: number) => void,
 ): Promise<void> {
-  const { store, lock, options } = member;
+  const { store, options } = member;
+  const lock = member.lock as MemberLock; // it has given the lease
   const isTask = options.kind === 'task';
   const { dueAt, isAbsent, absentUntil } = record;
   const end = (isShared: boolean, confirms?: string): ReleaseOutcome => {
@@ -210,27 +207,13 @@ export async function publishAndRelease(
     const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
     return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
   };
-  const isOneStep = lock?.hasSnapshots && lease;
   const settle: Settle = (change) =>
-    (lock as MemberLock).settle(
-      lease as HeldLease,
-      end(true, change.as === 'confirm' ? change.text : undefined),
-      change,
-    );
-  const publication =
-    store && (await publish(member, store, entry, record, lease, isOneStep ? settle : undefined));
+    lock.settle(lease, end(true, change.as === 'confirm' ? change.text : undefined), change);
+  const publication = store && (await publish(member, store, entry, record, lease, settle));
   const outcome = publication?.as;
   published(outcome, publication?.bytes);
-  if (lock === undefined || lease === undefined) return;
   const isShared = isTask || outcome === 'shared';
-  const release = (): Promise<boolean> =>
-    lock.release(lease, () => {
-      const version = publication?.confirms;
-      const about = version !== undefined && { version, round: lease.id.token };
-      const now = options.clock.monotonic();
-      return end(isShared, about ? confirmationText({ ...metadataOf(record, now), ...about }) : undefined);
-    });
-  const isReleased = publication?.isReleased || (await release());
+  const isReleased = publication?.isReleased || (await lock.release(lease, () => end(isShared)));
   if (isReleased && isShared) held(member, entry, dueAt);
 }
 

@@ -85,7 +85,7 @@ export class RemoteSnapshots<T> {
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
-      if (entry.isLoaded && this.#member.lock?.hasSnapshots) return undefined; // it comes with the answer of the lock
+      if (entry.isLoaded) return undefined; // it comes with the answer of the lock
       const isVersion = expectedToken !== this.#state.mark + 1; // else any after the mark
       const snapshot = await this.#read(Math.max(newest, expectedToken - 1), isVersion ? expectedToken : 0);
       if (snapshot === undefined) return undefined;
@@ -101,13 +101,14 @@ export class RemoteSnapshots<T> {
   /** Asks the lock, and for the snapshot with it. @param expected the version that should be there; 0: none. @default any */
   async looking(
     expected: number = this.#anyExpected,
-    ask: (newerThan: number) => Promise<Acquired>,
+    ask: (newerThan: number | undefined) => Promise<Acquired>,
   ): Promise<Acquired> {
     const { newest, rejectedVersion, mark } = this.#state;
     this.#state.reading = expected === mark + 1 ? 0 : expected;
     // The load that is waited for began after the invalidation, and those before it may have ended before that.
     const outdated = this.#entry.isInvalidated ? expected - 1 : 0;
-    const answer = await ask(Math.max(newest, rejectedVersion, this.#last?.version ?? 0, outdated));
+    const known = Math.max(newest, rejectedVersion, this.#last?.version ?? 0, outdated);
+    const answer = await ask(this.#member.store && known);
     this.#state.reading = undefined;
     const isTold = answer.kind !== 'unavailable' && answer.newerThan !== undefined;
     this.#looked = isTold ? answer : undefined;

@@ -13,7 +13,7 @@ import { type ComparedResult, compareResult, versionToConfirm } from './equal-re
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { type PublishRecord, publishRecord } from './publication.ts';
+import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
 
@@ -264,12 +264,13 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   async #publishAndRelease(record: PublishRecord): Promise<void> {
     const lease = this.lease;
-    if (lease === undefined && this.member.lock !== undefined) return; // loaded without the lock: not published
+    if (lease === undefined) return; // loaded without the lock: not published
     await Promise.resolve(); // codec and clients do not run on the stack of the load
-    await this.publish(record, (outcome, bytes) => {
+    await publishAndRelease(this.member, this.entry, record, lease, (outcome, bytes) => {
       if (bytes !== undefined) this.#host.published(bytes);
-      if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
+      if (outcome === 'unwritten' && lease.isLost && !this.#isLossReported)
         this.#reportLoss(lease.isTaken ? 'taken' : 'expired', undefined);
+      this.hasPublished();
     });
   }
 

@@ -5,7 +5,6 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
-import { type Published, type PublishRecord, publishAndRelease } from './publication.ts';
 
 /** A round of an entry, from its place behind the round before it to its end: it begins when that is over. */
 export abstract class SerialRound<T> implements RoundUnderWay {
@@ -46,21 +45,6 @@ export abstract class SerialRound<T> implements RoundUnderWay {
 
   get isHolder(): boolean {
     return this.lease !== undefined && !this.lease.isLost;
-  }
-
-  /**
-   * Publishes its result, and releases the lease. Never rejects.
-   *
-   * @param written is called in between; `undefined`: there is nothing to publish.
-   */
-  protected publish(
-    record: PublishRecord,
-    written: (outcome: Published | undefined, bytes?: number) => void,
-  ): Promise<void> {
-    return publishAndRelease(this.member, this.entry, record, this.lease, (outcome, bytes) => {
-      written(outcome, bytes);
-      this.hasPublished();
-    });
   }
 
   /** Gives the lease back, if there is one. Never rejects. */

@@ -63,7 +63,7 @@ const OF_BOARD: SnapshotMetadata = {
 export class SnapshotWriter {
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>;
+  readonly #steps: Pick<StoreSteps, 'replace'>;
   readonly #codec: Codec;
   readonly #noteOutage: () => void;
   /** Why the last snapshot could not be written: the store is down, or it is well and refuses this one. */
@@ -74,7 +74,7 @@ export class SnapshotWriter {
   constructor(
     context: MemberContext,
     access: BackendAccess<StoreSteps>,
-    steps: Pick<StoreSteps, 'write' | 'replace' | 'confirm'>,
+    steps: Pick<StoreSteps, 'replace'>,
     codec: Codec,
     noteOutage: () => void,
   ) {
@@ -97,19 +97,19 @@ export class SnapshotWriter {
    * their time.
    * @param by the lease of the load, or the change of a person. If it is lost by then nothing is written.
    * @param result what the store may have already.
-   * @param settle ends the lease too. @default nothing does
+   * @param settle sends it.
    */
   async write(
     entry: Entry<unknown>,
     value: unknown,
     metadata: () => SnapshotMetadata,
-    by: WriteRight | undefined,
+    by: WriteRight,
     { kept, mayEqual, encoded }: KnownOfResult,
-    settle?: Settle,
+    settle: Settle,
   ): Promise<Written | undefined> {
     const { steps } = this.#access;
     const { options, names, log } = this.#context;
-    const token = by?.token;
+    const { token } = by;
     const state = clusterStateOf(entry);
     let length = 0;
     const measured =
@@ -122,10 +122,8 @@ export class SnapshotWriter {
       const name = await names.atBackend(entry, steps.longestName);
       const confirmed = async (version: number): Promise<Written | undefined> => {
         const told = (): string => confirmationText({ ...metadata(), version, round: token ?? 0 });
-        const { confirm } = this.#steps;
-        if (confirm === undefined || told().length > LONGEST_CONFIRMATION) return undefined;
-        const send = (text: string): Promise<Settled> =>
-          settle?.({ as: 'confirm', version, text }, name) ?? alone(confirm(name, version, text));
+        if (told().length > LONGEST_CONFIRMATION) return undefined;
+        const send = (text: string): Promise<Settled> => settle({ as: 'confirm', version, text }, name);
         const settled = this.#answerOf(entry, await this.#send(by, told, measured(bytesOf), send));
         const answer = settled?.written;
         // It was replaced by an older one or a mark, or is gone.
@@ -135,8 +133,7 @@ export class SnapshotWriter {
       const known = kept === undefined ? undefined : await confirmed(kept);
       if (known !== undefined) return known;
       const { isAbsent, mark } = metadata();
-      const hasDigest =
-        mayEqual && options.kind === 'value' && !isAbsent && this.#steps.confirm !== undefined;
+      const hasDigest = mayEqual && options.kind === 'value' && !isAbsent;
       const isEmpty = isAbsent || mark !== undefined;
       const body = await (encoded ?? this.encode(value, isEmpty, hasDigest, by));
       const { text } = state;
@@ -150,10 +147,7 @@ export class SnapshotWriter {
       const write = (payload: string): Promise<Settled> => {
         const { isAbsent, dueIn } = metadata();
         const keepFor = isAbsent ? keepAbsentFor(dueIn) : undefined;
-        return (
-          settle?.({ as: 'write', payload, rejected, keepFor }, name) ??
-          alone(this.#steps.write(name, payload, token, rejected, keepFor))
-        );
+        return settle({ as: 'write', payload, rejected, keepFor }, name);
       };
       const bytes = (text: string): number =>
         bytesOf(text.slice(0, text.length - body.text.length)) + body.bytes;
@@ -178,7 +172,9 @@ export class SnapshotWriter {
     const name = await names.atBackend(entry, this.#access.steps.longestName);
     const body = await this.encode(board, false, false, undefined);
     const text = withMetadata(body, OF_BOARD, names.makerOf(entry));
-    const replace = (): Promise<Answered<ReplaceAnswer>> => alone(this.#steps.replace(name, text, version));
+    const replace = async (): Promise<{ readonly written: ReplaceAnswer }> => ({
+      written: await this.#steps.replace(name, text, version),
+    });
     return this.#answerOf(entry, await this.#send(undefined, () => text, bytesOf, replace))?.written;
   }
 
@@ -200,7 +196,7 @@ export class SnapshotWriter {
   }
 
   /** One step at the store. @param payload made anew at each try. @param bytes the length of one, in UTF-8. */
-  #send<A extends Answered<Settled['written'] | ReplaceAnswer>>(
+  #send<A extends { readonly written: Settled['written'] | ReplaceAnswer }>(
     lease: WriteRight | undefined,
     payload: () => string,
     bytes: (payload: string) => number,
@@ -252,15 +248,4 @@ export class SnapshotWriter {
     log.written(entry);
     return asked.answer;
   }
-}
-
-/** The answer to a change, and whether a lease has ended with it. */
-interface Answered<W> {
-  readonly written: W;
-  readonly isReleased: boolean;
-}
-
-/** A change without a lease. */
-async function alone<W>(written: Promise<W>): Promise<Answered<W>> {
-  return { written: await written, isReleased: false };
 }

@@ -42,7 +42,6 @@ export function storeOn(
 export function methodsOf(lock: LockProvider): LockProvider {
   return {
     leaseFor: lock.leaseFor,
-    tellsConfirmations: lock.tellsConfirmations,
     acquire: (request) => lock.acquire(request),
     extend: (lease, leaseFor) => lock.extend(lease, leaseFor),
     release: (lease, outcome) => lock.release(lease, outcome),

@@ -65,7 +65,6 @@ export function createLock(
   const steps = Object.assign(new RecordLock(shared.steps, prefix, snapshots), {
     leaseFor: leaseForMs,
     longestName,
-    home: shared,
     runs,
   });
   return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, shared.joined, kind));
@@ -73,7 +72,6 @@ export function createLock(
 
 /** The lock for use by hand. */
 class CheckedLock implements Lock {
-  readonly tellsConfirmations: boolean = true;
   readonly leaseFor: number;
   readonly longestName: number | undefined;
   readonly #steps: RecordLock;

@@ -21,7 +21,6 @@ import { answerOf, checkRow, type LockRow, recordOf } from './answers.ts';
 export class RecordLock
   implements Pick<LockProvider, 'acquire' | 'extend' | 'release' | 'inspect' | 'forceRelease'>
 {
-  readonly tellsConfirmations: boolean = true;
   readonly #records: Steps;
   readonly #beginning: string;
   readonly #snapshots: RecordStore | undefined;

@@ -42,7 +42,7 @@ export function createStore(
   const ofHand = joined(records);
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
   const memberSteps = Object.assign(new RecordStore(shared.steps, keepVersions, namespace), {
-    ...{ codec: codec ?? defaultCodec, longestName, keepVersions, signals, home: shared },
+    ...{ codec: codec ?? defaultCodec, longestName, keepVersions, signals },
   });
   const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, ofHand);
   const store: Store = {

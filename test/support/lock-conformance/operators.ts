@@ -33,6 +33,15 @@ export const OPERATORS: readonly Case[] = [
     }
   }),
 
+  testCase('a done round has the confirmation of its release, and the next one none', async (context) => {
+    const lease = await context.lease();
+    await context.release(lease, { as: 'done', holdFor: context.long, confirms: 'grüße {"a":1}' });
+    same((await context.done()).confirms, 'grüße {"a":1}', 'confirms');
+    const next = await context.lease({ force: true }, context.other);
+    await context.release(next, { as: 'done', holdFor: context.long });
+    same((await context.done()).confirms, undefined, 'confirms of the next round');
+  }),
+
   testCase('inspect: shows the error of a failed round until the next round begins', async (context) => {
     const error = `it's "down" \\ 100%\n\tat line 1; \u{1f680} ${'x'.repeat(2000)}`;
     await context.release(await context.lease(), { as: 'failed', holdFor: 0, error });
