@@ -5,7 +5,7 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
-import type { Acquired } from './member-lock.ts';
+import type { Acquired, MemberLock } from './member-lock.ts';
 import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { isRegistering } from './registration.ts';
@@ -77,7 +77,8 @@ export class Admission<T> {
    * accept, and with the reason of the signal.
    */
   async run(signal: AbortSignal, sleep: (ms: number) => Promise<void>): Promise<RemoteResult<T> | undefined> {
-    const { lock, store, options } = this.#member;
+    const { store, options } = this.#member;
+    const lock = this.#member.lock as MemberLock;
     const entry = this.#entry;
     const state = this.#state;
     this.#member.names.checkKey(entry);
@@ -95,7 +96,6 @@ export class Admission<T> {
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     this.#step = undefined;
-    if (lock === undefined) return undefined;
     this.#force = this.#isForced;
     const since = options.clock.monotonic();
     const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);

@@ -73,7 +73,7 @@ export class ClusterMember {
     this.timing = timing;
     this.names = new EntryNames(options, record);
     const context = { options, events, log, names: this.names };
-    this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
+    this.store = store && !isTask ? new MemberStore(context, store, codec) : undefined;
     this.lock = lock && new MemberLock(context, lock, serverClock);
   }
 

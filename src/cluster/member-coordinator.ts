@@ -86,10 +86,6 @@ export class MemberCoordinator implements Coordinator {
     this.checks.join(marks, member, member.propagateWithinMs);
   }
 
-  get hasRounds(): boolean {
-    return this.#member.lock !== undefined || this.#member.options.kind !== 'task';
-  }
-
   async register(): Promise<void> {
     await this.#member.lock?.register();
   }

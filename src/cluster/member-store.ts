@@ -56,22 +56,17 @@ export class MemberStore {
   readonly writer: SnapshotWriter;
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #hasLock: boolean;
   /** Of its snapshots. */
   readonly #codec: Codec;
   /** The commands of this member. */
   readonly #steps: Pick<StoreSteps, 'read' | 'change' | 'replace' | 'history'>;
   readonly #outages: OutageEvents;
 
-  /**
-   * @param hasLock a load may ask a lock too.
-   * @param codec of its snapshots. @default that of the store
-   */
-  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean, codec?: Codec) {
+  /** @param codec of its snapshots. @default that of the store */
+  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, codec?: Codec) {
     this.#context = context;
     this.#access = access;
     this.#codec = codec ?? access.steps.codec;
-    this.#hasLock = hasLock;
     const { events, options } = context;
     const count = (): void => {
       events.counters.storeCommands += 1;
@@ -119,7 +114,7 @@ export class MemberStore {
     const { steps, limitMs, answers } = this.#access;
     const { options, names, log } = this.#context;
     const { clock, timeoutMs } = options;
-    const silenceMs = readSilenceMs(limitMs, patience, this.#hasLock);
+    const silenceMs = readSilenceMs(limitMs, patience);
     let sentAt = 0;
     try {
       const name = await names.atBackend(entry, steps.longestName);

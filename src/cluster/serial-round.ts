@@ -5,6 +5,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
+import type { MemberLock } from './member-lock.ts';
 
 /** A round of an entry, from its place behind the round before it to its end: it begins when that is over. */
 export abstract class SerialRound<T> implements RoundUnderWay {
@@ -50,8 +51,7 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   /** Gives the lease back, if there is one. Never rejects. */
   protected release(outcome: () => ReleaseOutcome): Promise<unknown> {
     const { lock } = this.member;
-    if (lock === undefined || this.lease === undefined) return Promise.resolve();
-    return lock.release(this.lease, outcome);
+    return this.lease === undefined ? Promise.resolve() : (lock as MemberLock).release(this.lease, outcome);
   }
 
   /** Its result is in the store, or there is none. */

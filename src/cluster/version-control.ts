@@ -39,7 +39,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     this.#host.refuseOwnLoad();
     const own = ownOptions(given);
     const request = this.#pinRequest(own);
-    const versions = await this.#store('rollback', true).history(this.#entry);
+    const versions = await this.#store('rollback').history(this.#entry);
     const [present] = versions;
     throwUnlessSeen(this.#member, this.#entry, own.version, present);
     const ofValues = versions.filter(({ mark }) => mark === undefined);
@@ -72,7 +72,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   /** @param seen the version that is pinned. @param gone one that was pinned, and is not kept any longer. */
   async #unpin(by: PublishOrigin, seen: number | undefined, gone?: number): Promise<boolean> {
-    const [present] = await this.#store('unpin', true).history(this.#entry);
+    const [present] = await this.#store('unpin').history(this.#entry);
     throwUnlessSeen(this.#member, this.#entry, seen, present);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = clusterStateOf(this.#entry);
@@ -212,10 +212,9 @@ export class EntryVersions<T> implements VersionControl<T> {
     });
   }
 
-  #store(method: string, needsLock: boolean = false): MemberStore {
-    const { store, lock } = this.#member;
-    const isThere = store !== undefined && (lock !== undefined || !needsLock);
-    if (!isThere) throw this.#refused(method, 'needs a backend', undefined);
+  #store(method: string): MemberStore {
+    const { store } = this.#member;
+    if (store === undefined) throw this.#refused(method, 'needs a backend', undefined);
     return store;
   }
 

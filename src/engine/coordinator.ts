@@ -50,7 +50,6 @@ export interface Coordination {
 export interface Membership {
   /** Values may come from a store, also those of keys that are not held here. */
   readonly hasStore: boolean;
-  readonly hasLock: boolean;
   /** The wall clock that calendar schedules follow, in epoch milliseconds. */
   readonly now: () => number;
   coordinator(options: ResolvedOptions, events: Events, timing: Timing): Coordinator;
@@ -60,8 +59,6 @@ export interface Membership {
 export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
   readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
-  /** Executions begin rounds: see {@link begin}. Not of a task without a lock, which stays on the caller's stack. */
-  readonly hasRounds: boolean;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */

@@ -39,7 +39,7 @@ export interface FlightHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
-  readonly rounds: Coordinator | undefined;
+  readonly coordinator: Coordinator | undefined;
   readonly owner: EntryOwner<T> | undefined;
   readonly keys: KeyedOwner<T> | undefined;
   readonly active: ActiveLoads<T>;
@@ -185,12 +185,12 @@ export class Flight<T> implements LoadHandle, Outlivable {
   #start(failsAtOnce: boolean): void {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
-    const { rounds } = this.#host;
+    const { coordinator } = this.#host;
     const now = this.#clock.monotonic();
     this.#deadlineAt = now + this.#timeoutMs;
-    if (rounds !== undefined) {
+    if (coordinator !== undefined) {
       this.#startDeadline(now);
-      this.#settleWith(this.#inRound(rounds));
+      this.#settleWith(this.#inRound(coordinator));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
