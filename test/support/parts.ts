@@ -2,6 +2,7 @@ import type { LockProvider } from '../../src/cluster/lock-contract.ts';
 import type { Store } from '../../src/cluster/store-contract.ts';
 import type { Backend } from '../../src/engine/backend.ts';
 import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
+import { createParts } from '../../src/records/create-parts.ts';
 import { createLock, type Lock } from '../../src/records/lock/create-lock.ts';
 import type { MemberRecords } from '../../src/records/member-records.ts';
 import type { Records } from '../../src/records/records.ts';
@@ -16,6 +17,15 @@ export function lockOf({ lock }: Backend): Lock {
 /** The store of a backend, to be used by hand. */
 export function storeOf({ store }: Backend): Store {
   return store as Store;
+}
+
+/** The lock and the store of records, as those of one backend. */
+export function partsOn(
+  records: Records,
+  options: BackendOptions = {},
+  kind: RecordsKind = { options: [] },
+): ReturnType<typeof createParts> {
+  return createParts(records, resolveBackendOptions(options, kind), kind);
 }
 
 /** A lock of records. @param shared with the store of the same records */
