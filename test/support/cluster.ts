@@ -48,6 +48,7 @@ export interface Command {
 
 /** The connection of one instance to the records that all share. Keeps what went over it. */
 export class Link {
+  readonly backend: ReturnType<typeof partsOn>;
   readonly lock: Lock;
   readonly store: Store;
   readonly commands: Command[] = [];
@@ -69,7 +70,8 @@ export class Link {
         return this.#send(command, () => records.editions(name, beginning));
       },
     };
-    ({ lock: this.lock, store: this.store } = partsOn(sent, options));
+    this.backend = partsOn(sent, options);
+    ({ lock: this.lock, store: this.store } = this.backend);
   }
 
   /** From now on those steps end so; all others are sound. */

@@ -29,8 +29,7 @@ function cluster({ isShared = true } = {}) {
   const shareable = () => {
     const link = new Link(records, { keepVersions: 5 });
     link.fault = () => (backend.isDown ? 'refused' : undefined);
-    const { lock, store } = link;
-    return { lock, store };
+    return link.backend;
   };
   const source = { prices: [1, 2, 3, 4] };
   const start = async (options: ConsoleOptions = {}) => {
@@ -275,11 +274,12 @@ describe('an action', () => {
     const down = 'the backend is unavailable: ECONNREFUSED';
     const nothing = `tickless: ${down}\nNothing was changed: try again when the backend answers\n`;
     const hereOnly = 'on this instance only, do it again when the backend answers: price list: ';
+    const unpublished = 'the value is not published: price list: ';
     for (const [args, err] of [
       [['release', 'nightly-report'], nothing],
       [['rollback', 'price list'], nothing],
       [['pin', 'price list'], nothing],
-      [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${down}\n`],
+      [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${unpublished}${down}\n`],
       [['refresh', 'price list'], `the value was loaded here, and is not published: ${down}\n`],
       [['pause', 'price list'], `tickless: paused ${hereOnly}${down}\n`],
     ] as const) {

@@ -35,8 +35,7 @@ function instances() {
   };
   const make = (): Instance => {
     const link = connect();
-    const { lock, store } = link;
-    const backend = { lock, store };
+    const { backend } = link;
     const quiet = { logger: false, retry: false, schedule: '1h' } as const;
     const group = new Group({ backend, ...quiet, propagateWithin: 30 });
     const prices = group.value<readonly number[]>({
@@ -422,9 +421,9 @@ describe('on all instances', () => {
     const written = new Deferred<void>();
     link.fault = (step, { name }) => (step === 'read' && name === AUDIT ? written.promise : undefined);
     const isOver: Promise<unknown>[] = [];
-    const { lock, store } = link;
+    const { backend } = link;
     const waitUntil = (promise: Promise<unknown>): void => void isOver.push(promise);
-    const console = openConsole({ actions: true, backend: { lock, store }, waitUntil }, group);
+    const console = openConsole({ actions: true, backend, waitUntil }, group);
     const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
     expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
     expect([link.commands.at(-1)?.step, isOver.length]).toEqual(['read', 1]);

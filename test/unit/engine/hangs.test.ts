@@ -161,8 +161,7 @@ describe('a step of a round that hangs is named', () => {
     };
     const link = new Link(memoryRecords(clock));
     link.break('no-answer', step);
-    const { lock, store } = link;
-    const backend = { lock, store };
+    const { backend } = link;
     const value = new RefreshingValue({ name: 'v', load: async () => 1, backend, logger, clock });
     const read = value.get();
     await clock.advance(10_000);
