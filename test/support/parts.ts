@@ -28,6 +28,18 @@ export function partsOn(
   return createParts(records, resolveBackendOptions(options, kind), kind);
 }
 
+/** Those records, but for what is given. */
+export function recordsWith(records: Records, given: Partial<Records>): Records {
+  return {
+    mostEdits: records.mostEdits,
+    sharesCommands: records.sharesCommands,
+    apply: (edits) => records.apply(edits),
+    list: (...asked) => records.list(...asked),
+    editions: (...asked) => records.editions(...asked),
+    ...given,
+  };
+}
+
 /** A lock of records. @param shared with the store of the same records */
 export function lockOn(
   records: Records,

@@ -3,11 +3,11 @@ import { type CacheOptions, RefreshingCache } from '../../../src/index.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { memoryRecords } from '../../../src/records/memory-records.ts';
-import type { Edit, Records } from '../../../src/records/records.ts';
+import type { Edit } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { WITHOUT_CHECKS } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
-import { methodsOf, partsOn } from '../../support/parts.ts';
+import { methodsOf, partsOn, recordsWith } from '../../support/parts.ts';
 
 /** The command of edits that are all of one kind. */
 function commandOf(edits: readonly Edit[]): string {
@@ -24,7 +24,7 @@ function backend(
 ) {
   const commands: string[] = [];
   const memory = memoryRecords(clock);
-  const records: Records = {
+  const records = recordsWith(memory, {
     mostEdits,
     sharesCommands: false,
     async apply(edits) {
@@ -35,9 +35,7 @@ function backend(
         name.includes('damaged') ? new TypeError('damaged') : (left.shift() as (typeof left)[0]);
       return { now, answers: edits.map(answerTo) };
     },
-    list: (...asked) => memory.list(...asked),
-    editions: (...asked) => memory.editions(...asked),
-  };
+  });
   const kind = { longestName: undefined, options: [], clock };
   const { lock, store } = partsOn(records, options, kind);
   return {

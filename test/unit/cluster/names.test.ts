@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
 import { memoryRecords } from '../../../src/records/memory-records.ts';
-import type { Records } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, recordEvents } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
-import { partsOn } from '../../support/parts.ts';
+import { partsOn, recordsWith } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
 /** Backends of different namespaces over the same records. */
@@ -14,17 +13,14 @@ function sharedBackend() {
   const clock = new FakeClock();
   const inner = memoryRecords(clock);
   const names = new Set<string>();
-  const records: Records = {
-    mostEdits: 1,
+  const records = recordsWith(inner, {
     sharesCommands: false,
     apply(edits) {
       for (const { op, name } of edits)
         if (op === 'claim' || op === 'put') names.add(name.slice(name.indexOf('/') + 1));
       return inner.apply(edits);
     },
-    list: (...args) => inner.list(...args),
-    editions: (...args) => inner.editions(...args),
-  };
+  });
   const kind = { longestName: 100, options: [], clock };
   return {
     clock,
