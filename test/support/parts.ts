@@ -3,11 +3,9 @@ import type { Store } from '../../src/cluster/store-contract.ts';
 import type { Backend } from '../../src/engine/backend.ts';
 import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
 import { createParts } from '../../src/records/create-parts.ts';
-import { createLock, type Lock } from '../../src/records/lock/create-lock.ts';
-import type { MemberRecords } from '../../src/records/member-records.ts';
+import type { Lock } from '../../src/records/lock/create-lock.ts';
 import type { Records } from '../../src/records/records.ts';
 import type { RecordsKind } from '../../src/records/records-kind.ts';
-import { createStore } from '../../src/records/store/create-store.ts';
 
 /** The lock of a backend, to be used by hand. */
 export function lockOf({ lock }: Backend): Lock {
@@ -40,24 +38,14 @@ export function recordsWith(records: Records, given: Partial<Records>): Records 
   };
 }
 
-/** A lock of records. @param shared with the store of the same records */
-export function lockOn(
-  records: Records,
-  options: BackendOptions,
-  kind: RecordsKind,
-  shared?: MemberRecords,
-): Lock {
-  return createLock(records, resolveBackendOptions(options, kind), kind, shared);
+/** A lock of records, to be used by hand. */
+export function lockOn(records: Records, options: BackendOptions, kind: RecordsKind): Lock {
+  return partsOn(records, options, kind).lock;
 }
 
-/** A store of records. @param shared with the lock of the same records */
-export function storeOn(
-  records: Records,
-  options: BackendOptions,
-  kind: RecordsKind,
-  shared?: MemberRecords,
-): Store {
-  return createStore(records, resolveBackendOptions(options, kind), kind, shared);
+/** A store of records, to be used by hand. */
+export function storeOn(records: Records, options: BackendOptions, kind: RecordsKind): Store {
+  return partsOn(records, options, kind).store;
 }
 
 /** The methods of a lock, for one of a user that has others in place of some of them. */

@@ -7,12 +7,10 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 import {
   backends,
   type Connected,
@@ -313,10 +311,11 @@ describe.each(Object.keys(engines))('%s', (name) => {
     const stores = fc.oneof(none, editsOf('store', isRedis));
     await fc.assert(
       fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
-        // Objects of their own, for what a damaged record does to the trust in them ends with its run.
-        const [lock, store] = [asLock(engine.lock), wrapStore(engine.store)];
+        // An object of its own, for what a damaged record does to the trust in it ends with its run.
+        const backend = engine.open();
+        const [lock, store] = [lockOf(backend), storeOf(backend)];
         await engine.empty();
-        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend: { lock, store } } as const;
+        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
         await first.get();
         await first.close();
