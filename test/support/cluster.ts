@@ -22,7 +22,7 @@ import { Deferred } from '../../src/time/deferred.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
-import { partsOn } from './parts.ts';
+import { type Parts, partsOn } from './parts.ts';
 
 /** What is asked of a lock or a store. */
 export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'confirm' | 'check';
@@ -48,7 +48,7 @@ export interface Command {
 
 /** The connection of one instance to the records that all share. Keeps what went over it. */
 export class Link {
-  readonly backend: ReturnType<typeof partsOn>;
+  readonly backend: Parts;
   readonly lock: Lock;
   readonly store: Store;
   readonly commands: Command[] = [];

@@ -7,6 +7,13 @@ import type { Lock } from '../../src/records/lock/create-lock.ts';
 import type { Records } from '../../src/records/records.ts';
 import type { RecordsKind } from '../../src/records/records-kind.ts';
 
+/** The lock and the store of a backend, to be used by hand. */
+export type Parts = ReturnType<typeof createParts>;
+
+export function partsOf(backend: Backend): Parts {
+  return backend as Parts;
+}
+
 /** The lock of a backend, to be used by hand. */
 export function lockOf({ lock }: Backend): Lock {
   return lock as Lock;
@@ -22,7 +29,7 @@ export function partsOn(
   records: Records,
   options: BackendOptions = {},
   kind: RecordsKind = { options: [] },
-): ReturnType<typeof createParts> {
+): Parts {
   return createParts(records, resolveBackendOptions(options, kind), kind);
 }
 
