@@ -153,7 +153,11 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
         const inHash = edits.filter(([field]) => HASH.includes(field));
         const inRecord = edits.filter(([field]) => !HASH.includes(field));
         const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
-        await editRecord(admin, key, PARTS[what], () => Object.fromEntries(fields));
+        try {
+          await editRecord(admin, key, PARTS[what], () => Object.fromEntries(fields));
+        } catch {
+          return false; // an edit of the other part has replaced both
+        }
         for (const [field, value] of inHash) await admin.hset(key, field, value);
         return true;
       },

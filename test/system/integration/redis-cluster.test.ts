@@ -118,7 +118,7 @@ describe.each([
       (await lock.list()).map(({ name, state }) => `${name} ${state}`);
     await expect.poll(listed).toEqual(KEYS.map((key) => `c["${key}"] done`).sort()); // the names of all nodes
 
-    const found = await spread(`${space}${tag}:store:name/c`);
+    const found = await spread(`${space}${tag}:name/c`);
     expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
     expect(found.filter((count) => count > 0)).toHaveLength(nodes);
   });
