@@ -12,8 +12,7 @@ import {
   type TicklessEvent,
   type ValueOptions,
 } from '../../src/index.ts';
-import { type BackendOptions, resolveBackendOptions } from '../../src/records/backend-options.ts';
-import { createParts } from '../../src/records/create-parts.ts';
+import type { BackendOptions } from '../../src/records/backend-options.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
 import { memoryRecords } from '../../src/records/memory-records.ts';
 import { LOCK, REPORT, SNAPSHOT } from '../../src/records/names.ts';
@@ -23,7 +22,7 @@ import { Deferred } from '../../src/time/deferred.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
-import { lockOf, storeOf } from './parts.ts';
+import { type Parts, partsOn } from './parts.ts';
 
 /** What is asked of a lock or a store. */
 export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'confirm' | 'check';
@@ -49,6 +48,7 @@ export interface Command {
 
 /** The connection of one instance to the records that all share. Keeps what went over it. */
 export class Link {
+  readonly backend: Parts;
   readonly lock: Lock;
   readonly store: Store;
   readonly commands: Command[] = [];
@@ -57,7 +57,6 @@ export class Link {
 
   /** @param options of the backend, whose lock and store are of these records. */
   constructor(records: Records, options: BackendOptions = {}) {
-    const kind = { options: [] };
     const sent: Records = {
       mostEdits: 1,
       sharesCommands: true,
@@ -71,9 +70,8 @@ export class Link {
         return this.#send(command, () => records.editions(name, beginning));
       },
     };
-    const backend = createParts(sent, resolveBackendOptions(options, kind), kind);
-    this.lock = lockOf(backend);
-    this.store = storeOf(backend);
+    this.backend = partsOn(sent, options);
+    ({ lock: this.lock, store: this.store } = this.backend);
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -293,10 +291,7 @@ export class ManualCluster {
     this.options = { leaseFor, ...options, ...(timeout === undefined ? {} : { timeout }) };
     const { clock } = this;
     this.records = memoryRecords(clock);
-    const kind = { options: [], clock };
-    const backend = createParts(this.records, resolveBackendOptions(this.options, kind), kind);
-    this.lock = lockOf(backend);
-    this.store = storeOf(backend);
+    ({ lock: this.lock, store: this.store } = partsOn(this.records, this.options, { options: [], clock }));
   }
 
   link(): Link {

@@ -3,14 +3,13 @@ import { loaded } from '../../../src/index.ts';
 import type { Answer, Records } from '../../../src/records/records.ts';
 import { Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
+import { recordsWith } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
 
 /** A store that offers what it held at first, whatever it is asked for. */
 function stuck(records: Records): Records {
   let first: Answer | undefined;
-  return {
-    mostEdits: 1,
-    sharesCommands: true,
+  return recordsWith(records, {
     async apply(edits) {
       const { now, answers } = await records.apply(edits);
       const shown = answers.map((answer, i) => {
@@ -20,9 +19,7 @@ function stuck(records: Records): Records {
       });
       return { now, answers: shown };
     },
-    list: (...asked) => records.list(...asked),
-    editions: (...asked) => records.editions(...asked),
-  };
+  });
 }
 
 describe('rule 13: a value never goes back', () => {

@@ -124,7 +124,7 @@ describe.each(ownKinds)('%s', (kind) => {
       onTestFinished(() => client.destroy());
       const patient = { timeout: 10_000 }; // a busy machine: what counts is the commands
       const place = spaceOf(own);
-      const space = { backend: { lock: client.lock(place, patient), store: client.store(place, patient) } };
+      const space = { backend: client.open(place, patient) };
       const open = (name: string) =>
         new RefreshingCache({
           ...{ ...space, name, schedule: { hours: 1 }, propagateWithin: RARE, timeout: 60_000 },
@@ -166,9 +166,8 @@ describe.each(ownKinds)('%s', (kind) => {
       const keys = Array.from({ length: 500 }, (_, i) => i);
       const open = instances.map((client) => {
         const clock = { ...systemClock }; // as in a process of its own: those who wait share timers by the clock
-        const lock = client.lock(place, { ...patient, leaseFor: 3000 });
         const shared = {
-          backend: { lock, store: client.store(place, patient) },
+          backend: client.open(place, { ...patient, leaseFor: 3000 }),
           schedule: { hours: 1 },
           propagateWithin: RARE,
           timeout: 60_000,

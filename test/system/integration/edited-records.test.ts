@@ -5,23 +5,11 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
-import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
 import { leaseOf } from '../../support/lease.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
-import {
-  backends,
-  type Connected,
-  editRecord,
-  lockKey,
-  lockTable,
-  snapshotKey,
-  storeTable,
-} from './support/backends.ts';
+import { type Parts, partsOf } from '../../support/parts.ts';
+import { backends, type Connected, editRecord, lockKey, lockTable } from './support/backends.ts';
 import { type Dialect, sqlFields } from './support/edits.ts';
 
 // Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
@@ -36,9 +24,9 @@ const LOADED = 'loaded anew';
 /** What is put into a field: a literal of SQL, or a text for Redis. */
 type Edit = readonly [field: string, value: string];
 
-interface Engine {
-  readonly lock: Lock;
-  readonly store: SnapshotStore;
+interface Engine extends Parts {
+  /** One more object of the same backend. */
+  readonly open: () => Parts;
   /** Changes the record (or the snapshot) as it is. @returns whether the engine has taken that. */
   edit(what: 'lock' | 'store', edits: readonly Edit[]): Promise<boolean>;
   empty(): Promise<void>;
@@ -108,16 +96,16 @@ const TEXTS = [
 
 async function sqlEngine(
   dialect: Dialect,
-  [lock, store]: readonly [Lock, SnapshotStore],
-  [locks, stores]: readonly [string, string],
+  open: () => Parts,
+  table: string,
   run: (sql: string) => Promise<unknown>,
   close: () => Promise<unknown>,
 ): Promise<Engine> {
-  await lock.acquire({ name: 'warm-up' });
-  await store.write('warm-up', '');
+  const parts = open();
+  await parts.lock.acquire({ name: 'warm-up' });
   return {
-    lock,
-    store,
+    ...parts,
+    open,
     async edit(what, edits) {
       const part = PARTS[what];
       const columns = edits.filter(([field]) => COLUMNS.includes(field));
@@ -128,7 +116,6 @@ async function sqlEngine(
         ...columns.map(([field, value]) => `${field} = ${value}`),
         ...(isReplaced || fields.length === 0 ? [] : [sqlFields(dialect, part, record)]),
       ];
-      const table = what === 'lock' ? locks : stores;
       try {
         await run(`UPDATE ${table} SET ${assignments.join(', ')} WHERE name = 'name/${NAME}' AND part = ''`);
         return true;
@@ -137,8 +124,7 @@ async function sqlEngine(
       }
     },
     async empty() {
-      await run(`DELETE FROM ${locks}`);
-      await run(`DELETE FROM ${stores}`);
+      await run(`DELETE FROM ${table}`);
     },
     async close() {
       await close();
@@ -152,27 +138,31 @@ async function connected(name: string): Promise<Connected> {
   return backend.connect(inject(backend.engine).url);
 }
 
-const adaptersOf = (client: Connected): [Lock, SnapshotStore] => [client.lock(SPACE), client.store(SPACE)];
+const opener = (client: Connected) => (): Parts => client.open(SPACE);
 
 const engines: Readonly<Record<string, () => Promise<Engine>>> = {
   async Redis() {
     const client = await connected('Redis with ioredis');
     const admin = new Redis(inject('redis').url);
-    const keys = { lock: lockKey(SPACE, NAME), store: snapshotKey(SPACE, NAME) };
-    const [lock, store] = adaptersOf(client);
+    const key = lockKey(SPACE, NAME);
+    const open = opener(client);
     return {
-      lock,
-      store,
+      ...open(),
+      open,
       async edit(what, edits) {
         const inHash = edits.filter(([field]) => HASH.includes(field));
         const inRecord = edits.filter(([field]) => !HASH.includes(field));
         const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
-        await editRecord(admin, keys[what], PARTS[what], () => Object.fromEntries(fields));
-        for (const [field, value] of inHash) await admin.hset(keys[what], field, value);
+        try {
+          await editRecord(admin, key, PARTS[what], () => Object.fromEntries(fields));
+        } catch {
+          return false; // an edit of the other part has replaced both
+        }
+        for (const [field, value] of inHash) await admin.hset(key, field, value);
         return true;
       },
       async empty() {
-        await admin.del(keys.lock, keys.store);
+        await admin.del(key);
       },
       async close() {
         await client.close();
@@ -186,21 +176,20 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
     await admin.connect();
     const run = (sql: string): Promise<unknown> => admin.query(sql);
     const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
-    return sqlEngine('postgres', adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+    return sqlEngine('postgres', opener(client), lockTable(SPACE), run, close);
   },
   async MariaDB() {
     const client = await connected('MariaDB with a pool of promises');
     const admin = await createConnection(inject('mariadb').url);
     const run = (sql: string): Promise<unknown> => admin.query(sql);
     const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
-    return sqlEngine('mysql', adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+    return sqlEngine('mysql', opener(client), lockTable(SPACE), run, close);
   },
   async SQLite() {
     const client = new Database(':memory:');
     const run = async (sql: string): Promise<unknown> => client.exec(sql);
     const close = async (): Promise<unknown> => client.close();
-    const adapters = [lockOf(sqliteBackend({ client })), storeOf(sqliteBackend({ client }))] as const;
-    return sqlEngine('sqlite', adapters, ['tickless', 'tickless'], run, close);
+    return sqlEngine('sqlite', () => partsOf(sqliteBackend({ client })), 'tickless', run, close);
   },
 };
 
@@ -313,10 +302,11 @@ describe.each(Object.keys(engines))('%s', (name) => {
     const stores = fc.oneof(none, editsOf('store', isRedis));
     await fc.assert(
       fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
-        // Objects of their own, for what a damaged record does to the trust in them ends with its run.
-        const [lock, store] = [asLock(engine.lock), wrapStore(engine.store)];
+        // An object of its own, for what a damaged record does to the trust in it ends with its run.
+        const backend = engine.open();
+        const { lock, store } = backend;
         await engine.empty();
-        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend: { lock, store } } as const;
+        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
         await first.get();
         await first.close();

@@ -8,7 +8,7 @@ import { PostgresSql } from '../../../src/backends/sql/postgres.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { OpenRecords } from '../../../src/records/records-kind.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 
 // What the conformance suite can't see of steps for several names at once: what sessions do to each other, and refused values.
 
@@ -45,11 +45,7 @@ const KINDS = [
 ];
 
 function session(opened: OpenRecords, close: () => Promise<void>): Session {
-  return {
-    lock: lockOn(opened.records, OPTIONS, opened),
-    store: storeOn(opened.records, OPTIONS, opened),
-    close,
-  };
+  return { ...partsOn(opened.records, OPTIONS, opened), close };
 }
 
 describe.each(KINDS)('$name', ({ name, client, open, refused }) => {

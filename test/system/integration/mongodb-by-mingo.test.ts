@@ -385,24 +385,23 @@ describe('a long payload in MongoDB, by mingo', () => {
 
 describe('several names, by mingo', () => {
   it('500 cold keys of loadMany are at most 10 commands', async () => {
-    const [locks, stores] = [new EvaluatedCollection(), new EvaluatedCollection()];
-    const lock = lockOf(mongodbBackend({ collection: locks, ...PATIENT }));
-    const store = storeOf(mongodbBackend({ collection: stores, ...PATIENT }));
+    const collection = new EvaluatedCollection();
+    const backend = mongodbBackend({ collection, ...PATIENT });
     const open = () =>
       new RefreshingCache({
-        ...{ name: 'c', schedule: MINUTE, timeout: MINUTE, backend: { lock, store } },
+        ...{ name: 'c', schedule: MINUTE, timeout: MINUTE, backend },
         loadMany: async (keys: readonly number[]) => new Map(keys.map((key) => [key, key])),
       });
-    const commands = () => [...locks.commands, ...stores.commands].map(({ name }) => name);
+    const commands = () => collection.commands.map(({ name }) => name);
     const warm = open(); // of a backend that has not answered lately one key asks first, and is loaded alone
     await warm.getMany([1000]);
     await warm.close();
-    for (const { commands } of [locks, stores]) commands.length = 0;
+    collection.commands.length = 0;
     const keys = Array.from({ length: 500 }, (_, i) => i);
     const first = open();
     expect((await first.getMany(keys)).size).toBe(500);
     await first.close(); // the leases are released behind the reads
-    const phases = [...locks.documents].flatMap(([id, one]) =>
+    const phases = [...collection.documents].flatMap(([id, one]) =>
       id === 'clock' ? [] : partIn(String(one.record), 'lock').phase,
     );
     expect(phases).toEqual(Array(501).fill('held'));

@@ -8,11 +8,10 @@ import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
 import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { memberRecords } from '../../../src/records/member-records.ts';
 import { REPORT, SNAPSHOT } from '../../../src/records/names.ts';
 import type { Edit, Records } from '../../../src/records/records.ts';
 import { cellOf } from '../../support/cell-layout.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 import type { Effect } from '../../support/record-effects.ts';
 import type { Backend, Sender } from './backend.ts';
 import type { Decision } from './lease-book.ts';
@@ -188,10 +187,8 @@ export class Link {
     const records = this.#noted(new SwappedRecords(this.#cells(), Infinity, this.#clock));
     const kind = { longestName: undefined, options: [], clock: machine };
     const options = { leaseFor, timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) };
-    const shared = memberRecords(records, undefined);
-    this.lock = lockOn(records, options, kind, shared);
+    ({ lock: this.lock, store: this.store } = partsOn(records, options, kind));
     this.#noteWaiting((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
-    this.store = storeOn(records, options, kind, shared);
   }
 
   /** A step is not answered, and may still be waited for. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { LOCK, SNAPSHOT } from '../../../src/records/names.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import {
   type Instance,
@@ -13,7 +13,7 @@ import {
 } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
+import { partsOn, recordsWith } from '../../support/parts.ts';
 
 const HOUR = 3_600_000;
 const hourly = { schedule: { hours: 1 } } as const;
@@ -170,29 +170,22 @@ describe('the fleet, by the reports of rounds', () => {
     expect(new Set(steps)).toEqual(new Set(['check']));
   });
 
-  it('has none where the store takes reports with checks alone, or not at all', async () => {
+  it('has none where commands are not shared', async () => {
     const cluster = new ManualCluster();
-    const reports: StoredReport[] = [];
-    const { read, write, delete: remove } = cluster.store;
-    const arities = new Set<number>();
-    const store = wrapStore({
-      read: (...args) => read(...(arities.add(args.length) && args)),
-      write: (...args) => write(...(arities.add(args.length) && args)),
-      delete: remove,
-      versions: async (names, report) => {
-        if (report !== undefined) reports.push({ ...report, age: 0 });
-        return names.map(() => 0);
+    const { records, clock } = cluster;
+    const names = new Set<string>();
+    const apart = recordsWith(records, {
+      sharesCommands: false,
+      apply(edits) {
+        for (const { name } of edits) names.add(name);
+        return records.apply(edits);
       },
     });
-    const { value, manual } = manualValue({
-      clock: cluster.clock,
-      backend: { lock: cluster.lock, store },
-      ...hourly,
-    });
+    const { value, manual } = manualValue({ clock, backend: partsOn(apart), ...hourly });
     expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.flush();
     await value.close();
-    expect([reports, Math.max(...arities)]).toEqual([[], 5]);
+    expect([...names]).toEqual([`${SNAPSHOT}v`, `${LOCK}v`]);
   });
 });
 

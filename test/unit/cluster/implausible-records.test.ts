@@ -4,7 +4,7 @@ import { RefreshingValue } from '../../../src/index.ts';
 import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 
 const DAY = 86_400_000;
 
@@ -12,7 +12,7 @@ function cluster() {
   const clock = new FakeClock();
   const records = memoryRecords(clock, () => clock.now());
   const kind = { options: [], clock };
-  const backend = { lock: lockOn(records, {}, kind), store: storeOn(records, {}, kind) };
+  const backend = partsOn(records, {}, kind);
   let loads = 0;
   const load = async (): Promise<string> => `load ${++loads}`;
   const instance = () => {

@@ -63,7 +63,10 @@ describe('a lease whose answer comes late', () => {
     }
     return {
       link,
-      instance: cluster.instance({ lock: asLock({ ...methodsOf(link.lock), acquire }, { timeout: 10_000 }) }),
+      instance: cluster.instance({
+        lock: asLock({ ...methodsOf(link.lock), acquire }, { timeout: 10_000 }),
+        store: undefined,
+      }),
     };
   }
 
@@ -100,7 +103,8 @@ describe('a lease whose answer comes late', () => {
       return answer.kind === 'acquired' ? { ...answer, lease: { ...answer.lease, remaining: 500 } } : answer;
     };
     const extend = async (): Promise<boolean> => Promise.reject(new Error('ECONNREFUSED'));
-    const { value, manual } = cluster.instance({ lock: asLock({ ...methodsOf(lock), acquire, extend }) });
+    const own = { lock: asLock({ ...methodsOf(lock), acquire, extend }), store: undefined };
+    const { value, manual } = cluster.instance(own);
     const failed = rejectionOf(value.get());
     await cluster.clock.advance(499);
     expect(manual.call(0).context.signal.aborted).toBe(false);
@@ -429,7 +433,8 @@ describe('an answer of a lock that is none', () => {
       const { lock } = cluster.link();
       const lease = { name: 'v', requestId: 'r', owner: 'o', remaining: 1000, token: token as number };
       const acquire = async () => ({ kind: 'acquired', lease, tookOver: false, now: 0 }) as const;
-      const { value, manual } = cluster.instance({ lock: asLock({ ...methodsOf(lock), acquire }) });
+      const own = { lock: asLock({ ...methodsOf(lock), acquire }), store: undefined };
+      const { value, manual } = cluster.instance(own);
       const read = value.get();
       await cluster.clock.advance(5000);
       manual.call(0).resolve('without the lock');

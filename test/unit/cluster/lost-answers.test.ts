@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
 import { coldOne, LEASE_MS, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
-import { methodsOf } from '../../support/parts.ts';
+import { methodsOf, partsOn, recordsWith } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 describe('answers that are lost', () => {
   it('an acquire is repeated with the same request, and gives the same lease', async () => {
@@ -164,7 +162,7 @@ describe('what never answers', () => {
   });
 });
 
-describe('locks and stores of others that misbehave', () => {
+describe('locks of others and records that misbehave', () => {
   const strange: Record<string, () => unknown> = {
     'throw an error': () => {
       throw new Error('strange');
@@ -186,16 +184,18 @@ describe('locks and stores of others that misbehave', () => {
     it(`that ${what}: values are loaded and served`, async () => {
       const cluster = new ManualCluster();
       const lock = { leaseFor: 1000, acquire: does, extend: does, release: does } as unknown as LockProvider;
-      const store = { read: does, write: does } as unknown as SnapshotStore;
-      const { value, manual } = cluster.instance({ lock: asLock(lock), store: wrapStore(store) });
-      expect(await cluster.load({ value, manual }, 'one')).toBe('one');
-      await cluster.clock.advance(1030);
-      expect(await value.get()).toBe('one');
-      await cluster.clock.flush();
-      await cluster.end({ manual }, 1, 'two');
-      expect(value.peek()).toBe('two');
-      expect(value.inspect().failures).toBe(0);
-      expect(value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
+      const records = recordsWith(cluster.records, { apply: does, list: does, editions: does } as never);
+      for (const own of [{ lock: asLock(lock), store: undefined }, partsOn(records)]) {
+        const { value, manual } = cluster.instance(own);
+        expect(await cluster.load({ value, manual }, 'one')).toBe('one');
+        await cluster.clock.advance(1030);
+        expect(await value.get()).toBe('one');
+        await cluster.clock.flush();
+        await cluster.end({ manual }, 1, 'two');
+        expect(value.peek()).toBe('two');
+        expect(value.inspect().failures).toBe(0);
+        expect(value.inspect().lock?.lockError).toMatchObject({ code: 'BACKEND_DOWN' });
+      }
     });
   }
 

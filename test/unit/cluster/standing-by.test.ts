@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import type { Edit } from '../../../src/records/records.ts';
+import { Link, ManualCluster } from '../../support/cluster.ts';
 import { onRound } from '../../support/events.ts';
 import { keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
-import { methodsOf } from '../../support/parts.ts';
+import { recordsWith } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const A_DAY = { schedule: { hours: 24 } } as const;
@@ -262,32 +262,17 @@ describe('what takes its time', () => {
 describe('whose own round is done for longer than its value is fresh', () => {
   it('answers who waits with what is held, which is as new as it gets', async () => {
     const cluster = new ManualCluster();
-    const { lock } = cluster.link();
-    let isDone = false;
-    const done = {
-      kind: 'done',
-      retryAfter: 5000,
-      finishedAgo: 1000,
-      owner: 'o',
-      host: 'h',
-      now: 0,
-    } as const;
-    const asked: string[] = [];
-    const { value, manual } = cluster.instance({
-      lock: asLock({
-        ...methodsOf(lock),
-        acquire: async (request) => {
-          asked.push(request.name);
-          return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);
-        },
-      }),
-    });
+    const { records } = cluster;
+    const longer = (edit: Edit): Edit =>
+      edit.op === 'amend' && edit.phase === 'held' ? { ...edit, forMs: edit.forMs + 5000 } : edit;
+    const held = recordsWith(records, { apply: (edits) => records.apply(edits.map(longer)) });
+    const link = new Link(held, cluster.options);
+    const { value, manual } = cluster.instance(link.backend);
     await cluster.load({ value, manual }, 'one');
     await cluster.clock.advance(1100);
-    isDone = true;
     const read = value.get({ patience: 10_000 });
     await cluster.clock.flush();
     expect(await settled(read)).toEqual({ value: 'one' });
-    expect([asked.length, manual.calls.length]).toEqual([2, 1]);
+    expect([link.requestIds().length, manual.calls.length]).toEqual([2, 1]);
   });
 });

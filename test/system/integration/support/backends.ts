@@ -20,7 +20,7 @@ import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import { NAME, type Part } from '../../../../src/records/names.ts';
 import { changedText, type FieldsChange } from '../../../support/cell-text.ts';
 import type { DamagedField } from '../../../support/lock-conformance/index.ts';
-import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
+import { lockOf, type Parts, partsOf, partsOn, storeOf } from '../../../support/parts.ts';
 import { postdated, sqlDamage, sqlPostdated, textDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
@@ -29,6 +29,8 @@ export interface Connected {
   /** @param space what separates it from others on the server: its table or its prefix is named after it. */
   lock(space: string, options?: BackendOptions): Lock;
   store(space: string, options?: BackendOptions): Store;
+  /** Both of one backend, at the place of the lock. */
+  open(space: string, options?: BackendOptions): Parts;
   /** Forgets the record of a name, as if the engine had lost it. */
   forget(space: string, name: string): Promise<void>;
   /** Edits a field of the record of a name. */
@@ -87,6 +89,7 @@ type HashClient =
 
 export function redis(client: RedisClient & HashClient): Adapters {
   return {
+    open: (space, options) => partsOf(redisBackend({ client, prefix: lockPrefix(space), ...options })),
     lock: (space, options) => lockOf(redisBackend({ client, prefix: lockPrefix(space), ...options })),
     store: (space, options) => storeOf(redisBackend({ client, prefix: storePrefix(space), ...options })),
     async forget(space, name) {
@@ -117,6 +120,7 @@ function postgres(
     (client as PostgresClient).query({ text, values: [name] }),
 ): Adapters {
   return {
+    open: (space, options) => partsOf(postgresBackend({ client, table: lockTable(space), ...options })),
     lock: (space, options) => lockOf(postgresBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(postgresBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
@@ -141,6 +145,7 @@ function mysql(client: MysqlClient): Adapters {
   const edit = (sql: string, name: string) =>
     new MysqlSql(client, 3000).change(`${sql} WHERE name = :name`, { name });
   return {
+    open: (space, options) => partsOf(mysqlBackend({ client, table: lockTable(space), ...options })),
     lock: (space, options) => lockOf(mysqlBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(mysqlBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
@@ -157,14 +162,17 @@ function mysql(client: MysqlClient): Adapters {
 
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
 export function lockWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Lock {
-  const { records, ...kind } = openMysql({ client, table, ...options }, false);
-  return lockOn(records, { ...options }, kind);
+  return partsWithoutBlocks(client, table, options).lock;
 }
 
 /** A store of MariaDB as one of MySQL: the statements of a write are queued one after the other. */
 export function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
+  return partsWithoutBlocks(client, table, options).store;
+}
+
+function partsWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Parts {
   const { records, ...kind } = openMysql({ client, table, ...options }, false);
-  return storeOn(records, { ...options }, kind);
+  return partsOn(records, { ...options }, kind);
 }
 
 export const postgresPool: Backend = {
@@ -269,6 +277,7 @@ export const backends: readonly Backend[] = [
       const pool = createPool(url);
       return {
         ...mysql(pool),
+        open: (space, options) => partsWithoutBlocks(pool, lockTable(space), options),
         lock: (space, options) => lockWithoutBlocks(pool, lockTable(space), options),
         store: (space, options) => storeWithoutBlocks(pool, storeTable(space), options),
         close: () => pool.end(),
