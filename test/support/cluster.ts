@@ -4,7 +4,6 @@ import type { Signals } from '../../src/cluster/signal-contract.ts';
 import type { InstanceReport, Store } from '../../src/cluster/store-contract.ts';
 import type { LockLike, StoreLike } from '../../src/engine/coordinator.ts';
 import {
-  type Backend,
   PeriodicExecutor,
   RefreshingValue,
   type TaskContext,
@@ -250,7 +249,7 @@ export interface TaskInstance extends Omit<Instance, 'value'> {
   readonly executor: PeriodicExecutor;
 }
 
-/** Parts of a backend in place of those of a link; `undefined`: it has none. */
+/** Parts in place of those of a link. A store that is `undefined`: the member has a lock alone. */
 export interface OwnParts {
   readonly lock?: LockLike | undefined;
   readonly store?: StoreLike | undefined;
@@ -263,9 +262,10 @@ export type PartedOptions<O> = Partial<O> & OwnParts;
 export function withBackend<O extends OwnParts>(
   link: Link,
   own: O,
-): Omit<O, 'lock' | 'store'> & { readonly backend: Backend; readonly propagateWithin?: DurationLike } {
+): Omit<O, 'lock' | 'store'> & Pick<ValueOptions<string>, 'backend' | 'lock' | 'propagateWithin'> {
   const { lock, store, ...others } = { lock: link.lock, store: link.store, ...own };
-  return { backend: { lock, store }, ...(store && { propagateWithin: WITHOUT_CHECKS }), ...others };
+  if (store === undefined) return { lock, ...others };
+  return { backend: { lock, store }, propagateWithin: WITHOUT_CHECKS, ...others };
 }
 
 /** No check of the store comes within the time of a test: its commands are those of the rounds. */
