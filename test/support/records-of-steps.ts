@@ -22,7 +22,6 @@ import type {
   Records,
   Row,
 } from '../../src/records/records.ts';
-import { replaceIn } from './replace-in.ts';
 
 /** The record of a lock. A duration that is over may be negative. */
 export interface LockRow extends LockRecord {
@@ -148,7 +147,6 @@ export interface StepsOfStore {
   write(
     ...asked: [...Parameters<SnapshotStore['write']>, report?: InstanceReport]
   ): ReturnType<SnapshotStore['write']>;
-  /** @default nobody else writes between a read and a write */
   replace?(name: string, text: string, expected: number, report?: InstanceReport): Promise<ReplaceAnswer>;
   /** @default none is confirmed */
   confirm?(
@@ -225,9 +223,9 @@ export function recordsOfStore(steps: StepsOfStore): Records {
     if (first.op !== 'put') return [{ isDone: await steps.delete(of((first as Edit).name)), row: undefined }];
     const [put, ...reads] = edits as readonly [Put, ...Edit[]];
     if (put.expected !== undefined) {
-      if (reads.some(({ op }) => op !== 'read')) throw new Error('each is put alone');
-      const replace = steps.replace?.bind(steps) ?? replaceIn(steps);
-      const answer = await replace(of(put.name), put.text, put.expected, report);
+      if (reads.some(({ op }) => op !== 'read') || steps.replace === undefined)
+        throw new Error('each is put alone, by a store with that step');
+      const answer = await steps.replace(of(put.name), put.text, put.expected, report);
       if (answer.kind === 'written') return [written(answer), written(answer)];
       const row = answer.present && rowOfSnapshot(answer.present);
       return [
