@@ -2,7 +2,7 @@ import type { ShareRequest } from '../engine/coordinator.ts';
 import { inDetachedContext } from '../engine/detached-context.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { TicklessError } from '../errors.ts';
+import { reasonOf, TicklessError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { PATIENT } from './backend-patience.ts';
@@ -120,7 +120,8 @@ export class ManualRound extends SerialRound<unknown> {
     const { store, options } = this.member;
     const { error } = store ?? {};
     const about = { member: options.name, key: this.entry.key, cause: error?.cause };
-    return new TicklessError('BACKEND_DOWN', `the value is not published: ${error?.message ?? why}`, about);
+    const text = `not published: ${error === undefined ? why : reasonOf(error)}`;
+    return new TicklessError('BACKEND_DOWN', text, about);
   }
 
   #closed(): TicklessError {

@@ -13,7 +13,6 @@ import {
   type WriteAnswer,
 } from '../../cluster/store-contract.ts';
 import { writeTimeoutMs } from '../../cluster/time-limits.ts';
-import { allVersions } from '../../cluster/versions-of.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
@@ -104,6 +103,14 @@ export function createStore(
     store,
     new StoreAccess(memberSteps, shared.reports, timeoutMs, kind.explain, shared.joined, kind),
   );
+}
+
+/** @throws the first error among them. */
+function allVersions(found: readonly (number | Error)[]): readonly number[] {
+  return found.map((version) => {
+    if (version instanceof Error) throw version;
+    return version;
+  });
 }
 
 function isVersion(version: number | undefined): boolean {

@@ -143,7 +143,7 @@ export class RecordStore {
 
 /** @throws {TypeError} for a record that was edited by hand and can't be used. */
 export function writeAnswer({ isDone, row }: Answer): WriteAnswer {
-  const version = row?.token ?? 0;
+  const version = row === undefined ? 0 : row.token;
   if (!Number.isSafeInteger(version))
     throw new TypeError(`its record has the version ${showKey(version)}, which is not a version`);
   return { kind: isDone ? 'written' : 'refused', version };

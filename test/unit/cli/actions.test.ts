@@ -274,7 +274,7 @@ describe('an action', () => {
     const down = 'the backend is unavailable: ECONNREFUSED';
     const nothing = `tickless: ${down}\nNothing was changed: try again when the backend answers\n`;
     const hereOnly = 'on this instance only, do it again when the backend answers: price list: ';
-    const unpublished = 'the value is not published: price list: ';
+    const unpublished = 'not published: ';
     for (const [args, err] of [
       [['release', 'nightly-report'], nothing],
       [['rollback', 'price list'], nothing],
