@@ -179,7 +179,9 @@ export class LeaseBook {
     if (isHeld && decision.width < Infinity)
       this.#lasts(name, token, until - decision.at, holdFor, decision.width);
     const restored = isRestored ? last.replaced : undefined;
-    this.#holds(14, !isRestored || (restored?.token === shown && restored.until === until), () => {
+    const isOver = until === 0 && !isHeldAt(restored, decision.at + decision.width);
+    const isRight = restored?.token === shown && (restored.until === until || isOver);
+    this.#holds(14, !isRestored || isRight, () => {
       return `${name}: token ${token} leaves the hold of token ${shown} until ${until}, not that of ${restored?.token} until ${restored?.until}`;
     });
     // Where the instance had not known the clock, that hold may have been over.
