@@ -158,9 +158,9 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     name: 'a mark takes the place of a pinned version',
     rules: [25],
     seeds: [9],
-    in: 'src/cluster/manual-round.ts',
-    replace: 'ManualRound.#throwIfPinned',
-    by: 'async () => {}',
+    in: 'src/records/edited.ts',
+    replace: 'put',
+    by: '(record, edit, now, beside) => original(record, { ...edit, sparesPinned: false }, now, beside)',
   },
   {
     name: 'a report claims the version of the store',

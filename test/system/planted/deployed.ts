@@ -103,14 +103,6 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'a holder is waited for whose result can not be read',
-    rules: ['holder'],
-    seeds: [78],
-    in: 'src/cluster/admission.ts',
-    replace: 'Admission.#isResultUnseen',
-    by: '() => false',
-  },
-  {
     name: 'a cool-down lasts for longer than the longest',
     rules: [22],
     seeds: [2],

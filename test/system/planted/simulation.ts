@@ -17,7 +17,7 @@ export interface SimulationFault extends Fault {
 export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
-    rules: [15],
+    rules: [15, 'swaps'],
     seeds: [37],
     in: 'src/records/edited.ts',
     replace: 'amended',
@@ -25,7 +25,7 @@ export const simulation: readonly SimulationFault[] = [
   },
   {
     name: 'a lease is extended whoever holds it',
-    rules: [15],
+    rules: [15, 'swaps'],
     seeds: [123],
     in: 'src/records/edited.ts',
     replace: 'amended',
@@ -42,6 +42,14 @@ export const simulation: readonly SimulationFault[] = [
       const isTaken = isDone && record !== undefined && record.phase !== 'held' && next !== record;
       return { next: isTaken ? { ...next, token: record.token } : next, isDone };
     }`,
+  },
+  {
+    name: 'a lease that is abandoned does not bring back the hold that it has replaced',
+    rules: [14],
+    seeds: [1],
+    in: 'src/records/edited.ts',
+    replace: 'amended',
+    by: '(record, edit, now) => original(record, { ...edit, restores: false }, now)',
   },
   {
     name: 'a failed round is held for longer than its backoff',
@@ -185,9 +193,8 @@ export const simulation: readonly SimulationFault[] = [
     rules: [15],
     seeds: [2],
     in: 'src/cluster/held-lease.ts',
-    replace: 'HeldLease.release',
-    by: `async (outcome) =>
-      !this.isLost && this.#withStepTimeout('release', (lock) => lock.release(this.id, outcome()))`,
+    replace: 'HeldLease.stop',
+    by: '() => {}',
   },
   {
     name: 'a lease is trusted past its end',
@@ -206,7 +213,7 @@ export const simulation: readonly SimulationFault[] = [
     by: `async (source, wanted, pending, clock, patience) => {
       const { answer, sentAt } = await original(source, wanted, pending, clock, patience);
       if (answer.kind !== 'acquired') return { answer, sentAt };
-      const end = clock.monotonic() + answer.lease.remaining;
+      const end = clock.monotonic() + wanted.leaseFor;
       const held = new HeldLease(source, answer.held.id, end, clock, wanted.leaseFor);
       return { answer: { ...answer, held }, sentAt };
     }`,
