@@ -106,7 +106,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [55],
+    seeds: [7],
     in: 'src/engine/loader.ts',
     replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
@@ -116,7 +116,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [7],
+    seeds: [8],
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
@@ -183,7 +183,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the error of a listener reaches the engine',
     rules: [3, 6],
-    seeds: [2],
+    seeds: [7],
     in: 'src/observe/call-user-code.ts',
     replace: 'callUserCode',
     by: '(callback) => { callback(); }',
@@ -199,7 +199,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [14],
+    seeds: [5],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.leftMs',
     by: '() => this.#validUntil + 3000 - this.#clock.monotonic()',
@@ -207,7 +207,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [51],
+    seeds: [4],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
@@ -263,7 +263,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [3],
+    seeds: [9],
     in: 'src/cluster/member-lock.ts',
     replace: 'MemberLock.acquire',
     by: `async (entry, ...args) => {
@@ -332,7 +332,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [24],
+    seeds: [10],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -404,7 +404,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [35],
+    seeds: [10],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.engine.runState === 'closed') original(); }",
