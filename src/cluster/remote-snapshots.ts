@@ -168,23 +168,26 @@ export class RemoteSnapshots<T> {
   /**
    * The result of a round that is done elsewhere. `undefined`: it is not available.
    *
-   * @param isForced a refresh that has waited for that round: a result whose load had ended before is none.
+   * @param isForced a refresh that has waited for a holder: a result whose load had ended before is none, as that of the round whose
+   *   hold is there again where the holder has given up.
    */
   async of(done: Done, isForced: boolean): Promise<RemoteResult<T> | undefined> {
     const { store, options, events } = this.#member;
-    const { retryAfter, finishedAgo, owner, host, token } = done;
+    const { retryAfter, finishedAgo, owner, host, token, sentAt } = done;
     const entry = this.#entry;
     const now = options.clock.monotonic();
     const mayBeServed = (): boolean => entry.isLoaded && !isTooStale(entry, options.clock.monotonic());
     this.#state.expectedToken = undefined;
     events.round({ outcome: 'done', retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
+    if (isForced && sentAt - finishedAgo < this.#beganAt) return undefined;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
     const isNewerThere = this.isNewerThere; // published by a person without a round
     if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
     // The hold is that of the round with this token: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;
     if (!isNewerThere && mayBeServed() && this.#state.newestRound >= token) {
+      if (isForced && entry.loadedAt < this.#beganAt) return undefined;
       const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }

@@ -18,12 +18,21 @@ interface Written {
   readonly unused?: { readonly token: number } | undefined;
 }
 
+/** A round that is over, and holds the next one back. */
+interface Hold {
+  readonly token: number;
+  readonly until: number;
+  readonly isDone: boolean;
+}
+
 /** The state of a granted lease. */
 export interface Granted {
   readonly name: string;
   readonly token: number;
   readonly requestId: string;
   readonly force: boolean;
+  /** The hold that it has replaced. */
+  readonly replaced: Hold | undefined;
   /** By the clock of the backend. */
   until: number;
   /** The same as its holder counts it, which notices no step of that clock. */
@@ -48,9 +57,8 @@ interface Name {
   isLost: boolean;
   granted: number;
   last: Granted | undefined;
-  /** No round may begin before. */
-  heldUntil: number;
-  holdIsDone: boolean;
+  /** No round may begin before its end. */
+  hold: Hold | undefined;
   /** The last change of its record, by the clock of the backend. */
   changedAt: number;
 }
@@ -106,8 +114,8 @@ export class LeaseBook {
       this.#holds(11, last === undefined || !isLiveAt(last, decidedAt), () => {
         return `${name}: token ${token} was granted while the lease of token ${last?.token} is live`;
       });
-      this.#holds(14, force || book.heldUntil <= decidedAt, () => {
-        return `${name}: acquired ${book.heldUntil - decidedAt} ms before the hold ends`;
+      this.#holds(14, force || heldUntil(book) <= decidedAt, () => {
+        return `${name}: acquired ${heldUntil(book) - decidedAt} ms before the hold ends`;
       });
       this.#holds(12, token > leastToken(book, { at: decidedAt, width }), () => {
         return `${name}: token ${token} was granted after token ${book.highestToken}`;
@@ -119,16 +127,18 @@ export class LeaseBook {
     this.#holds(15, isSeized === isTakeOver || last?.isForgotten === true, () => {
       return `${name}: took over is said to be ${isSeized}`;
     });
+    const { hold: replaced } = book;
     book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
     book.isLost = false;
     book.granted += 1;
-    book.heldUntil = 0;
+    book.hold = undefined;
     book.changedAt = at;
     book.last = {
       name,
       token,
       requestId,
       force,
+      replaced,
       until,
       countedUntil: until,
       ending: undefined,
@@ -168,10 +178,21 @@ export class LeaseBook {
     const isHeld = holdFor > 0 && until > 0;
     if (isHeld && decision.width < Infinity)
       this.#lasts(name, token, until - decision.at, holdFor, decision.width);
+    const restored = isRestored ? last.replaced : undefined;
+    const isOver = until === 0 && !isHeldAt(restored, decision.at + decision.width);
+    const isRight = restored?.token === shown && (restored.until === until || isOver);
+    this.#holds(14, !isRestored || isRight, () => {
+      return `${name}: token ${token} leaves the hold of token ${shown} until ${until}, not that of ${restored?.token} until ${restored?.until}`;
+    });
+    // Where the instance had not known the clock, that hold may have been over.
+    const isKept = isRestored || state !== 'abandoned' || last.isForgotten || !isHeldAt(last.replaced, at);
+    this.#holds(14, isKept, () => {
+      return `${name}: token ${token} is abandoned, and the hold that it has replaced is not there again`;
+    });
     last.ending = { state, confirms };
     last.endedAt = at;
-    book.heldUntil = isHeld || isRestored ? until : 0;
-    book.holdIsDone = isRestored ? this.of(name, shown)?.ending?.state === 'done' : state === 'done';
+    const isDone = restored?.isDone ?? state === 'done';
+    book.hold = isHeld || isRestored ? { token: shown, until, isDone } : undefined;
     book.changedAt = at;
   }
 
@@ -190,12 +211,11 @@ export class LeaseBook {
     if (last !== undefined && last.ending === undefined) last.endedAt = at;
     const ending = { state: 'done', confirms: undefined } as const;
     const end = { until: at, countedUntil: at, ending, endedAt: at };
-    book.last = { name, token, requestId, force: false, ...end, isForgotten: false };
+    book.last = { name, token, requestId, force: false, replaced: undefined, ...end, isForgotten: false };
     book.highestToken = book.isLost ? token : Math.max(token, book.highestToken);
     book.isLost = false;
     book.granted += 1;
-    book.heldUntil = until;
-    book.holdIsDone = true;
+    book.hold = { token, until, isDone: true };
     book.changedAt = at;
   }
 
@@ -237,7 +257,8 @@ export class LeaseBook {
     // Nothing has changed since it was asked for.
     const width = asked.width + ROUNDING_MS;
     const isLive = last !== undefined && isLiveAt(last, asked.at - width);
-    const isHeld = book.heldUntil > asked.at - width && force !== true;
+    const held = heldUntil(book);
+    const isHeld = held > asked.at - width && force !== true;
     this.#holds(15, isLive || isHeld, () => `${name}: it is free, and was not granted`);
     if (isLive) {
       this.#holds(11, row.leaseLeft <= last.until - asked.at + width, () => {
@@ -245,14 +266,14 @@ export class LeaseBook {
       });
       return;
     }
-    this.#holds(14, (row.state === 'done') === book.holdIsDone, () => {
+    this.#holds(14, (row.state === 'done') === book.hold?.isDone, () => {
       return `${name}: a hold is reported for a round ${row.state}`;
     });
-    this.#holds(14, row.holdLeft <= book.heldUntil - asked.at + width, () => {
-      return `${name}: held for ${row.holdLeft} ms, not ${book.heldUntil - asked.at}`;
+    this.#holds(14, row.holdLeft <= held - asked.at + width, () => {
+      return `${name}: held for ${row.holdLeft} ms, not ${held - asked.at}`;
     });
-    this.#holds(14, book.heldUntil <= at + width || row.holdLeft > 0, () => {
-      return `${name}: the hold is said to be over ${book.heldUntil - at} ms before its end`;
+    this.#holds(14, held <= at + width || row.holdLeft > 0, () => {
+      return `${name}: the hold is said to be over ${held - at} ms before its end`;
     });
   }
 
@@ -279,7 +300,7 @@ export class LeaseBook {
   forgotten(at: number): void {
     this.clockSet(at, 0);
     for (const book of this.#names.values()) {
-      book.heldUntil = 0;
+      book.hold = undefined;
       book.isLost = true;
     }
   }
@@ -309,14 +330,21 @@ export class LeaseBook {
         isLost: false,
         granted: 0,
         last: undefined,
-        heldUntil: 0,
-        holdIsDone: false,
+        hold: undefined,
         changedAt: Number.NEGATIVE_INFINITY,
       };
       this.#names.set(name, book);
     }
     return book;
   }
+}
+
+function heldUntil({ hold }: Name): number {
+  return hold?.until ?? 0;
+}
+
+function isHeldAt(hold: Hold | undefined, at: number): boolean {
+  return hold !== undefined && hold.until > at;
 }
 
 function isLiveAt({ ending, until, isForgotten }: Granted, at: number): boolean {

@@ -147,7 +147,7 @@ export class Link {
   readonly store: SnapshotStore;
   /** The steps without an answer. */
   readonly #asked: Set<Asked> = new Set();
-  /** When extensions and releases were asked for that are not sent yet, in the time of the world, the first ones first. */
+  /** When ends of rounds and extensions were asked for that are not sent yet, in the time of the world, the first ones first. */
   readonly #waiting: Map<string, number[]> = new Map();
   #waitedMs = 0;
   readonly #machine: Machine;
@@ -215,7 +215,7 @@ export class Link {
     return (isBehind ? 3 * CLIENT_TIMEOUT_MS : this.#waitsMs) * this.#random.between(least, most);
   }
 
-  /** How long the extension or the release that is being sent has waited for its turn among the commands under way, in milliseconds. */
+  /** How long the end of a round or the extension that is being sent has waited for its turn among the commands under way, in milliseconds. */
   get hasWaitedMs(): number {
     return this.#waitedMs;
   }
@@ -237,6 +237,7 @@ export class Link {
       },
       ...(settle && {
         settle: (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
+          note(change.as, lease);
           note('release', lease);
           return settle.call(steps, lease, outcome, change);
         },

@@ -145,8 +145,9 @@ export class World extends Cluster<Instance> {
       sent: (message) => {
         this.trace.add(name, () => `${wordsOfMessage(message)} →`);
         const { payload = '' } = message;
-        if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         const instance = instanceOf();
+        const madeAt = this.timeline.now - instance.link.hasWaitedMs;
+        if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, madeAt);
         this.#leaseWatch.sent(instance, message);
         if (isWrite(message.step) || message.as === 'done')
           this.#writesUnderWay.set(message, this.timeline.now);

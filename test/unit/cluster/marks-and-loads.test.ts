@@ -83,6 +83,19 @@ describe('a value of which the reload has failed', () => {
   });
 });
 
+it('a result that a drop elsewhere has overtaken is served no longer, while another instance loads', async () => {
+  const { cluster, a, b } = await warmPair(own);
+  void b.value.refresh();
+  await cluster.clock.flush();
+  await a.value.invalidate(drop);
+  void a.value.get();
+  await cluster.clock.advance(10);
+  await cluster.end(b, 0, 'overtaken');
+  expect(b.value.peek()).toBe('overtaken');
+  await cluster.readFor([b], WITHIN + 50);
+  expect(b.value.peek()).toBe(undefined);
+});
+
 it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
   ['has failed', (b, cluster) => cluster.fail(b, 0, new Error('down'))],
   ['was cancelled', async (b) => void b.value.cancel('by hand')],
