@@ -88,10 +88,10 @@ export function invalidateArgument(
   if (typeof given !== 'object' || given === null)
     return { isForAll: reachesAll(member, given), drop: false, version: undefined };
   namesArgument(member.name, given, ['drop', 'version', 'here']);
-  const { version, ...options } = ownOptions(given);
+  const { version, drop = false, here = false } = ownOptions(given);
   const isVersion = version === undefined || (Number.isSafeInteger(version) && version > 0);
   checked(member.name, (checks) => checks.that(isVersion, 'version', 'must be a version', version));
-  return { isForAll: reachesAll(member, options, 'drop'), drop: options.drop ?? false, version };
+  return { isForAll: reachesAll(member, { drop, here }, 'drop'), drop, version };
 }
 
 /** Makes an entry out of date, here or on all instances. */
