@@ -17,6 +17,7 @@ import { held, type PublishRecord, publish, publishRecord } from './publication.
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
 import type { Settle } from './snapshot-writer.ts';
+import { unavailable } from './unavailable.ts';
 
 /**
  * A round without a load: a value that was set by hand, or a mark, is published under a version of its own, which is newer than the
@@ -109,19 +110,25 @@ export class ManualRound extends SerialRound<unknown> {
         return version;
       }
       if (this.#isGivenUp) throw this.#closed();
-      if (as === 'unwritten') throw this.#unpublished('the backend could not be written to');
+      if (as === 'unwritten') throw this.#unwritten(record);
       if (record.mark !== undefined) await this.#throwIfPinned();
       if (record.mark === undefined || change.isConditional)
         throw this.#unpublished('the backend has a newer version');
     }
   }
 
-  #unpublished(why: string): TicklessError {
+  /** A mark has no value of its own: its error is that of the backend. */
+  #unwritten({ mark }: PublishRecord): TicklessError {
     const { store, options } = this.member;
     const { error } = store ?? {};
-    const about = { member: options.name, key: this.entry.key, cause: error?.cause };
-    const text = `not published: ${error === undefined ? why : reasonOf(error)}`;
-    return new TicklessError('BACKEND_DOWN', text, about);
+    if (error === undefined) return this.#unpublished('the backend could not be written to');
+    if (mark !== undefined) return unavailable(error, options.name, this.entry.key);
+    return this.#unpublished(reasonOf(error), error.cause);
+  }
+
+  #unpublished(why: string, cause?: unknown): TicklessError {
+    const about = { member: this.member.options.name, key: this.entry.key, cause };
+    return new TicklessError('BACKEND_DOWN', `the value is not published: ${why}`, about);
   }
 
   #closed(): TicklessError {

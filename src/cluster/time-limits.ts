@@ -28,14 +28,14 @@ export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): num
 /**
  * How long the client of a backend keeps a command, in milliseconds: one that is not sent by then never is.
  *
- * @param isWrite it carries a payload, and no reader waits for it.
+ * @param isOfLease it takes or changes a lease, which nobody would hold where it is sent late.
  */
 export function commandTimeoutMs(
   timeout: DurationLike = DEFAULT_TIMEOUT_MS,
-  isWrite: boolean = true,
+  isOfLease: boolean = false,
 ): number {
   const timeoutMs = toMillis(timeout);
-  return isWrite ? writeTimeoutMs(timeoutMs) : timeoutMs;
+  return isOfLease ? timeoutMs : writeTimeoutMs(timeoutMs);
 }
 
 /** The longest time of a signal. */

@@ -71,18 +71,18 @@ export class RedisHashes {
    * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are `args`.
    *
    * @param patience how long the slots of a cluster may be silent after the first answers, as a part of the time-out.
-   * @param isWrite as of {@link commandTimeoutMs}.
+   * @param isOfLease as of {@link commandTimeoutMs}.
    * @returns the reply for each name; an `Error`: that name alone has failed, or those of its slot. Rejects where all have.
    */
   async runMany(
     script: Script,
     calls: readonly NameCall[],
     patience: number,
-    isWrite: boolean,
+    isOfLease: boolean,
   ): Promise<unknown[]> {
     if (!this.#isSlotted) {
       try {
-        return await this.#send(script, calls, isWrite);
+        return await this.#send(script, calls, isOfLease);
       } catch (error) {
         if (!isCrossSlot(error)) throw error;
         this.#isSlotted = true; // found before the script has run
@@ -98,7 +98,7 @@ export class RedisHashes {
       this.#send(
         script,
         indexes.map((index) => calls[index] as NameCall),
-        isWrite,
+        isOfLease,
       );
     const answers = await this.#slots.of(slots, ask, patience);
     const replies: unknown[] = [];
@@ -110,9 +110,9 @@ export class RedisHashes {
     return replies;
   }
 
-  #send(script: Script, calls: readonly NameCall[], isWrite: boolean): Promise<unknown[]> {
+  #send(script: Script, calls: readonly NameCall[], isOfLease: boolean): Promise<unknown[]> {
     const keyed = calls.map(({ name, args }) => ({ key: this.#prefix + name, args }));
-    return this.#inTime((signal) => script.run(this.#connection, keyed, signal), isWrite);
+    return this.#inTime((signal) => script.run(this.#connection, keyed, signal), isOfLease);
   }
 
   /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
@@ -125,9 +125,12 @@ export class RedisHashes {
   }
 
   /** Aborts a step when its caller may have stopped waiting, so that its commands are not sent later. One that is sent goes on. */
-  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>, isWrite: boolean = false): Promise<R> {
+  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>, isOfLease: boolean = false): Promise<R> {
     const controller = new AbortController();
-    const timer = systemClock.setTimeout(() => controller.abort(), commandTimeoutMs(this.#timeout, isWrite));
+    const timer = systemClock.setTimeout(
+      () => controller.abort(),
+      commandTimeoutMs(this.#timeout, isOfLease),
+    );
     try {
       return await withTimeout(() => step(controller.signal), this.timeoutMs);
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
+import { isOfLease } from '../../records/cells/is-of-lease.ts';
 import type { ServerTime } from '../../records/cells/known-clock.ts';
 import { NAME, REPORT } from '../../records/names.ts';
 import type { Edit } from '../../records/records.ts';
@@ -124,7 +125,7 @@ export class RedisCells implements Cells {
     ops: readonly Edit['op'][],
   ): Promise<{ readonly now: ServerTime; readonly replies: readonly (Fields | Error)[] }> {
     const patience = Math.min(...ops.map((op) => PATIENCE[op]));
-    const answers = await this.#hashes.runMany(CELLS, calls, patience, ops.includes('put'));
+    const answers = await this.#hashes.runMany(CELLS, calls, patience, isOfLease(ops));
     if (answers.every((reply) => reply instanceof Error)) throw answers[0];
     const instants: Set<number> = new Set();
     const replies = answers.map((reply) => {

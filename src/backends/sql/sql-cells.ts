@@ -1,5 +1,6 @@
 import { commandTimeoutMs } from '../../cluster/time-limits.ts';
 import type { Cells, Change, Seen, Swap } from '../../records/cells/cells.ts';
+import { isOfLease } from '../../records/cells/is-of-lease.ts';
 import { systemClock } from '../../time/clock.ts';
 import { durationParameter, type SqlRow } from './client.ts';
 import { endOf } from './end-of.ts';
@@ -79,8 +80,7 @@ export class SqlCells implements Cells {
 
   async #inStatements(changes: readonly Change[], isMixed: boolean): ReturnType<Cells['swap']> {
     const { behindLooksMs } = this.#statements;
-    const isWrite = changes.some(({ op }) => op === 'put');
-    const mostMs = commandTimeoutMs(this.timeoutMs, isWrite);
+    const mostMs = commandTimeoutMs(this.timeoutMs, isOfLease(changes.map(({ op }) => op)));
     const endAt = systemClock.monotonic() + (isMixed ? Math.min(behindLooksMs ?? mostMs, mostMs) : mostMs);
     let now = NaN;
     const answers = await inStatements(changes, {

@@ -137,13 +137,13 @@ describe('Workers', () => {
       };
       // One of the reads is the first check, which is due at once: a Worker has no clock while it is imported.
       const reads = ['read snapshot', 'read snapshot'];
-      const round = [...reads, 'claim lock', 'put snapshot', 'amend lock to held'];
+      const round = [...reads, 'claim lock, read snapshot', 'put snapshot, amend lock to held'];
       expect(await stepsUntil(round.length)).toEqual(round);
       expect(await own.send('two', '/read')).toBe('a');
       expect([source.requests, await stepsUntil(reads.length)]).toEqual([1, reads]);
     }));
 
-  it('a due read is answered before the reload ends, and waitUntil ends it: three requests; two for the other Worker', () =>
+  it('a due read is answered before the reload ends, and waitUntil ends it: two requests; one for the other Worker', () =>
     withWorkers(async (own, source) => {
       const first = own.send('one', '/read');
       await source.give('a');
@@ -161,10 +161,10 @@ describe('Workers', () => {
       await expect.poll(() => own.send('one', '/state')).toMatchObject({ edition: 'b', isRunning: false });
       await untilDone(own, 'edition');
       const steps = (await stepsOf(own)).filter((step) => step !== 'amend lock');
-      expect(steps).toEqual(['claim lock', 'put snapshot', 'amend lock to held']);
+      expect(steps).toEqual(['claim lock, read snapshot', 'put snapshot, amend lock to held']);
       expect(await own.send('two', '/read')).toBe('a');
       await expect.poll(() => own.send('two', '/state')).toMatchObject({ edition: 'b', isRunning: false });
-      expect([source.requests, await stepsOf(own)]).toEqual([2, ['claim lock', 'read snapshot']]);
+      expect([source.requests, await stepsOf(own)]).toEqual([2, ['claim lock, read snapshot']]);
     }));
 
   it('cold reads of both at a time: one load', () =>

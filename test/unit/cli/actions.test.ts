@@ -274,12 +274,11 @@ describe('an action', () => {
     const down = 'the backend is unavailable: ECONNREFUSED';
     const nothing = `tickless: ${down}\nNothing was changed: try again when the backend answers\n`;
     const hereOnly = 'on this instance only, do it again when the backend answers: price list: ';
-    const unpublished = 'not published: ';
     for (const [args, err] of [
       [['release', 'nightly-report'], nothing],
       [['rollback', 'price list'], nothing],
       [['pin', 'price list'], nothing],
-      [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${unpublished}${down}\n`],
+      [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${down}\n`],
       [['refresh', 'price list'], `the value was loaded here, and is not published: ${down}\n`],
       [['pause', 'price list'], `tickless: paused ${hereOnly}${down}\n`],
     ] as const) {
