@@ -100,7 +100,7 @@ describe('the fleet, by the reports of rounds', () => {
 
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const { cluster, a } = await warmOne(hourly);
-    const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
+    const apart = { clock: cluster.clock, backend: a.link.backend, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
     const answered = a.link.holdOnce('write');
     await cluster.reloadAfter(HOUR, a, 1, 'two');

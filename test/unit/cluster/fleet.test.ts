@@ -153,7 +153,7 @@ describe('the fleet of a store', () => {
     const { value: other } = manualValue({
       name: 'w',
       clock: cluster.clock,
-      backend: { store: a.link.store },
+      backend: a.link.backend,
       ...own,
     });
     await readFor(cluster, [a, b], WITHIN);

@@ -196,10 +196,10 @@ describe('what was given up here is not revived from the store', () => {
   });
 });
 
-describe('an absence that could not be published, without a lock', () => {
+describe('an absence that could not be published', () => {
   async function absentHere(): Promise<{ cluster: ManualCluster; a: KeyedInstance; b: KeyedInstance }> {
     const cluster = new ManualCluster();
-    const own = { lock: undefined, absentFor: 500 } as const;
+    const own = { absentFor: 500 } as const;
     const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
     await loadKey(cluster, b, 'x', 'older');
     await cluster.clock.advance(10);
@@ -212,10 +212,13 @@ describe('an absence that could not be published, without a lock', () => {
   it('is not undone by an older snapshot', async () => {
     const { cluster, a } = await absentHere();
     await cluster.clock.advance(2000);
+    await loadKey(cluster, a, 'y', 'behind this read the backend is found well');
+    a.link.commands.length = 0;
     const read = a.cache.get('x');
     await cluster.clock.flush();
-    expect(a.link.take().slice(-1)).toEqual(['read']);
-    a.calls[1]?.resolve('there again');
+    const steps = a.link.commands.map(({ step, name }) => `${step} ${name}`);
+    expect(steps).toEqual(['read c', 'read c["x"]', 'acquire c["x"]']);
+    a.calls.at(-1)?.resolve('there again');
     expect(await read).toBe('there again');
   });
 
@@ -226,7 +229,7 @@ describe('an absence that could not be published, without a lock', () => {
     await cluster.clock.flush();
     b.calls[1]?.resolve('newer');
     await cluster.clock.advance(100);
-    await loadKey(cluster, a, 'y', 'behind this read the store is found well');
+    await loadKey(cluster, a, 'y', 'behind this read the backend is found well');
     expect([await a.cache.get('x'), a.calls.length]).toEqual(['newer', 2]);
   });
 });

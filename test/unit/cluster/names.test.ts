@@ -107,10 +107,12 @@ describe('a namespace', () => {
 
 describe('a snapshot of another maker', () => {
   it('is rejected and reported: a value is no key of a cache', async () => {
-    const { clock, store } = new ManualCluster();
+    const cluster = new ManualCluster();
+    const { clock, store } = cluster;
+    const { backend } = cluster.link();
     const name = 'cities["1012"]';
     const asValue = (load: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => load, clock, logger: false, backend: { store } });
+      new RefreshingValue({ name, load: async () => load, clock, logger: false, backend });
     await asValue('of the value').get();
     await clock.flush();
     const ofValue = await store.read('/cities["1012"]/');
@@ -120,7 +122,7 @@ describe('a snapshot of another maker', () => {
       load: async () => 'of the key',
       clock,
       logger: false,
-      backend: { store },
+      backend,
     });
     const events = recordEvents(cache);
     expect(await cache.get('1012')).toBe('of the key');
@@ -133,9 +135,11 @@ describe('a snapshot of another maker', () => {
   });
 
   it('of another name is rejected', async () => {
-    const { clock, store } = new ManualCluster();
+    const cluster = new ManualCluster();
+    const { clock, store } = cluster;
+    const { backend } = cluster.link();
     const value = (name: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => name, clock, logger: false, backend: { store } });
+      new RefreshingValue({ name, load: async () => name, clock, logger: false, backend });
     await value('a').get();
     await clock.flush();
     await store.write('b', (await store.read('a'))!.payload);
@@ -173,9 +177,9 @@ describe('keys whose lock name is longer than the backend accepts', () => {
     }
   });
 
-  it.each(['lock', 'store'] as const)(
-    'beyond 8,192 bytes are refused before any load, with a %s',
-    async (what) => {
+  it.each(['lock', 'backend'] as const)(
+    'beyond 8,192 bytes are refused before any load, with the option %s',
+    async (option) => {
       const { clock, backend } = sharedBackend();
       let loads = 0;
       const cache = new RefreshingCache<string, number>({
@@ -183,7 +187,7 @@ describe('keys whose lock name is longer than the backend accepts', () => {
         load: async () => ++loads,
         clock,
         logger: false,
-        ...(what === 'lock' ? { lock: backend() } : { backend: { store: backend().store } }),
+        [option]: backend(),
       });
       const error = (await rejectionOf(cache.get('k'.repeat(8192)))) as TicklessError;
       expect([isTicklessError(error.cause, 'OPTION'), loads]).toEqual([true, 0]);

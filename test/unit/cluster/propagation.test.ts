@@ -182,8 +182,8 @@ describe('checks of the store', () => {
     const refused = (options: object): string =>
       String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));
     expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a backend');
-    const { store } = new ManualCluster();
-    expect(refused({ backend: { store }, propagateWithin: 0 })).toContain('propagateWithin');
+    const { backend } = new ManualCluster().link();
+    expect(refused({ backend, propagateWithin: 0 })).toContain('v: propagateWithin must be');
     expect(new RefreshGroup({ propagateWithin: 1000 }).value({ name: 'v', load: () => 1 }).current).toBe(1);
   });
 });

@@ -378,11 +378,11 @@ describe('listening', () => {
   it('that is ended while it begins ends then, before another one begins', async () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
-    const { store } = cluster.link();
+    const { backend } = cluster.link();
     const gates = [new Deferred<void>(), new Deferred<void>()];
     bus.fault = () => gates[bus.listens - 1]?.promise;
     const open = (): RefreshingValue<number> =>
-      new RefreshingValue({ name: 'v', backend: { store }, clock: cluster.clock, load: () => 1, ...own });
+      new RefreshingValue({ name: 'v', backend, clock: cluster.clock, load: () => 1, ...own });
     const first = open();
     await cluster.clock.flush();
     await first.close();

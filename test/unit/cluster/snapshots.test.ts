@@ -12,7 +12,7 @@ interface Made {
   readonly lines: string[];
 }
 
-/** A store, and instances with it. */
+/** Records, and instances that share them. */
 function shared(options: { codec?: Codec } = {}) {
   const clock = new FakeClock();
   const records = memoryRecords(clock);
@@ -28,7 +28,7 @@ function shared(options: { codec?: Codec } = {}) {
       clock,
       logger,
       ...(schema && { schema }),
-      backend: { store: partsOn(records, { ...options, ...own }).store },
+      backend: partsOn(records, { ...options, ...own }),
     });
     return { value, lines: logger.lines };
   }
