@@ -64,8 +64,8 @@ export class Commands {
   /** Checked at the end of a world without faults. */
   count(): void {
     const { scenario, leases, referee } = this.#world;
-    const { isCalm, hasLock, hasStore, instances } = scenario;
-    if (!isCalm || !hasLock || !hasStore) return;
+    const { isCalm, hasStore, instances } = scenario;
+    if (!isCalm || !hasStore) return;
     const rounds = leases.grantedOf('rates');
     const most = rounds * (WINNER + OTHER * (instances - 1)) + COLD * instances;
     referee.holds(18, this.#ofRates <= most, () => {

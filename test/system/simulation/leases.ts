@@ -38,9 +38,9 @@ export class Leases {
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
     if (name.startsWith(RUNS)) return; // told behind the release
     const { referee, scenario } = this.#world;
-    // An extension or a release may have waited for its turn.
+    // It may have waited for its turn; what comes too late is refused: the backend judges the lease in the same swap.
     const { hasWaitedMs } = instance.link;
-    const isHeld = token !== undefined && this.#isHeld(name, token, isWrite(step) ? 0 : hasWaitedMs);
+    const isHeld = token !== undefined && this.#isHeld(name, token, hasWaitedMs);
     if (isWrite(step)) {
       referee.holds(11, isHeld || !scenario.hasLock, () => {
         return `${instance.name}: publishes ${name} with token ${token}, whose lease is over`;

@@ -115,7 +115,7 @@ export class Rest {
   async #agrees(): Promise<void> {
     const { scenario, timeline, referee } = this.#world;
     const [first, ...others] = this.#world.open;
-    if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
+    if (first === undefined || !scenario.hasStore) return;
     timeline.plan(0, () => this.#world.actions.refresh(first));
     const settledAt = timeline.now + 2000;
     await this.#readsFor(settledAt, 250);
