@@ -54,7 +54,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'what a check was faster to put into place is put there again',
     rules: [13],
-    seeds: [1],
+    seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'Adoption.isInPlace',
     by: '() => false',
