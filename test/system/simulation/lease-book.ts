@@ -42,6 +42,9 @@ const OVER_MS = 20;
 /** The rounding of the clock in an answer, and of sums. */
 const ROUNDING_MS = 2;
 
+/** An end is told to be so much later than it may be: who asks then does not ask too early. */
+const LATER_MS = 10;
+
 interface Name {
   highestToken: number;
   /** The backend has lost its record, and has no other one yet: the clock is all that tokens grow by. */
@@ -239,8 +242,9 @@ export class LeaseBook {
     const isLive = last !== undefined && isLiveAt(last, asked.at - width);
     const isHeld = book.heldUntil > asked.at - width && force !== true;
     this.#holds(15, isLive || isHeld, () => `${name}: it is free, and was not granted`);
+    const most = Math.max(width, LATER_MS + ROUNDING_MS);
     if (isLive) {
-      this.#holds(11, row.leaseLeft <= last.until - asked.at + width, () => {
+      this.#holds(11, row.leaseLeft <= last.until - asked.at + most, () => {
         return `${name}: ${row.leaseLeft} ms are said to be left, not ${last.until - asked.at}`;
       });
       return;
@@ -248,7 +252,7 @@ export class LeaseBook {
     this.#holds(14, (row.state === 'done') === book.holdIsDone, () => {
       return `${name}: a hold is reported for a round ${row.state}`;
     });
-    this.#holds(14, row.holdLeft <= book.heldUntil - asked.at + width, () => {
+    this.#holds(14, row.holdLeft <= book.heldUntil - asked.at + most, () => {
       return `${name}: held for ${row.holdLeft} ms, not ${book.heldUntil - asked.at}`;
     });
     this.#holds(14, book.heldUntil <= at + width || row.holdLeft > 0, () => {
