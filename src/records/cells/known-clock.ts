@@ -17,7 +17,7 @@ interface Offset extends ClockSpan {
 }
 
 /** How fast the two clocks may drift apart; that of the machine is slewed by at most this much. */
-const DRIFT = 500e-6;
+export const DRIFT: number = 500e-6;
 
 /** Servers of one address, whose clocks differ by this much, are one clock. */
 const SAME_CLOCK_MS = 250;

@@ -5,7 +5,7 @@ import { ownOptions } from '../../option-checks.ts';
 import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
 import { PARTS, type Part } from '../names.ts';
 import type { Row } from '../records.ts';
-import type { ClockSpan } from './known-clock.ts';
+import { type ClockSpan, DRIFT } from './known-clock.ts';
 
 /** A text beside the record. */
 export interface Long {
@@ -35,7 +35,7 @@ export interface TextRecord extends StoredRecord<Text> {
   readonly longest?: number | undefined;
 }
 
-/** In milliseconds: an end that is uncertain by less is awaited in one step. */
+/** In milliseconds: an end that is uncertain by less, the drift of the clock until then included, is awaited in one step. */
 const SOON_MS = 10;
 
 /** Edits are decided as if the clock were at the earliest moment: nothing ends before it is over for certain. */
@@ -48,9 +48,9 @@ export function middle({ earliest, latest }: ClockSpan): number {
 }
 
 /**
- * The row of a record. A holder gets the time that is left for certain. All others get that too, and while the end is uncertain,
- * half of the time after which it is over for certain: so they ask again a handful of times, not until then. An age is never
- * less than it is.
+ * The row of a record. A holder gets the time that is left for certain. All others get the time after which it is over for certain, or one
+ * that asks would ask twice; while that is far less certain, half of it: so they ask again a handful of times, not until then. An age is
+ * never less than it is.
  */
 export function rowAt(record: TextRecord, span: ClockSpan, isHolder: boolean): Row {
   const { longest = Infinity } = record;
@@ -58,8 +58,13 @@ export function rowAt(record: TextRecord, span: ClockSpan, isHolder: boolean): R
   const early = rowOf(record, { at: span.earliest, wall }, inline);
   const late = rowOf(record, { at: span.latest, wall }, inline);
   if (isHolder) return late;
-  const left = Math.max(late.left, early.left / 2, Math.min(early.left, SOON_MS));
-  return { ...late, left: Math.min(longest, left), pinnedFor: early.pinnedFor };
+  const left = Math.min(longest, leftFor(early.left, late.left));
+  return { ...late, left, pinnedFor: early.pinnedFor };
+}
+
+function leftFor(mostMs: number, leastMs: number): number {
+  if (mostMs === leastMs) return mostMs;
+  return Math.max(mostMs / 2, Math.min(mostMs * (1 + DRIFT), leastMs + SOON_MS));
 }
 
 function inline(text: Text): string {

@@ -51,6 +51,9 @@ const OVER_MS = 20;
 /** The rounding of the clock in an answer, and of sums. */
 const ROUNDING_MS = 2;
 
+/** An end is told to be so much later than it may be: who asks then does not ask too early. */
+const LATER_MS = 10;
+
 interface Name {
   highestToken: number;
   /** The backend has lost its record, and has no other one yet: the clock is all that tokens grow by. */
@@ -260,8 +263,9 @@ export class LeaseBook {
     const held = heldUntil(book);
     const isHeld = held > asked.at - width && force !== true;
     this.#holds(15, isLive || isHeld, () => `${name}: it is free, and was not granted`);
+    const most = Math.max(width, LATER_MS + ROUNDING_MS);
     if (isLive) {
-      this.#holds(11, row.leaseLeft <= last.until - asked.at + width, () => {
+      this.#holds(11, row.leaseLeft <= last.until - asked.at + most, () => {
         return `${name}: ${row.leaseLeft} ms are said to be left, not ${last.until - asked.at}`;
       });
       return;
@@ -269,7 +273,7 @@ export class LeaseBook {
     this.#holds(14, (row.state === 'done') === book.hold?.isDone, () => {
       return `${name}: a hold is reported for a round ${row.state}`;
     });
-    this.#holds(14, row.holdLeft <= held - asked.at + width, () => {
+    this.#holds(14, row.holdLeft <= held - asked.at + most, () => {
       return `${name}: held for ${row.holdLeft} ms, not ${held - asked.at}`;
     });
     this.#holds(14, held <= at + width || row.holdLeft > 0, () => {

@@ -4,13 +4,13 @@ import { DeployedWorld } from './deployed/world.ts';
 import { KeysWorld } from './keys/world.ts';
 import { World } from './world.ts';
 
-/** The trace without the names that differ in each process. */
+/** The trace without the names that differ in each process, and with each instance in it. */
 async function traceOf(
   Kind: typeof World | typeof DataWorld | typeof KeysWorld | typeof DeployedWorld,
   seed: number,
 ): Promise<string> {
   const { trace } = await new Kind(seed, true).run();
-  return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
+  return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/\d+)?/g, '…');
 }
 
 it.each([World, DataWorld, KeysWorld, DeployedWorld])(

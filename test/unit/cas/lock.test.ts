@@ -61,9 +61,24 @@ describe('a lock on records that are swapped', () => {
     const other = lockOf(new MemoryTexts(server, 0, 1000));
     await holder.release(await leaseOf(holder, 5000), { as: 'done', holdFor: 5000 });
     server.now += 4999;
-    expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'done', retryAfter: 1 });
+    expect(await other.acquire({ name: 'a' })).toMatchObject({
+      kind: 'done',
+      retryAfter: expect.closeTo(1, 2),
+    });
     server.now += 2;
     expect(await other.acquire({ name: 'a' })).toMatchObject({ kind: 'acquired' });
+  });
+
+  it('the time that is left is that until it is over for certain: who asks then asks once', async () => {
+    const server = new Server();
+    const holder = lockOf(new MemoryTexts(server, 0, 0));
+    const other = new MemoryTexts(server, -2, 3);
+    await holder.release(await leaseOf(holder, 5000), { as: 'done', holdFor: 5000 });
+    server.now += 4000;
+    const answer = await lockOf(other).acquire({ name: 'a' });
+    const { retryAfter } = answer as { readonly retryAfter: number };
+    expect(retryAfter).toBeGreaterThanOrEqual(1002);
+    expect(retryAfter).toBeLessThan(1005);
   });
 
   it('a holder never counts on more of its lease than it has asked for', async () => {
