@@ -203,7 +203,7 @@ describe('an absence that could not be published', () => {
     const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
     await loadKey(cluster, b, 'x', 'older');
     await cluster.clock.advance(10);
-    a.link.break('refused', 'read', 'write');
+    a.link.break('refused', 'read', 'acquire', 'write');
     await loadKey(cluster, a, 'x', absent());
     a.link.mend();
     return { cluster, a, b };

@@ -64,8 +64,8 @@ it('500 cold keys with lock and store cost at most 10 commands, and so do those 
   expect((await read).size).toBe(500);
   await clock.advance(10);
   expect((await list()).filter(({ state }) => state === 'done')).toHaveLength(500);
-  // The marks of the cache are read first, alone; after their answer the keys ask together.
-  expect(commands).toEqual(['read', 'read', 'acquire', 'write']);
+  // One key asks first, as always where a backend has not answered for a while.
+  expect(commands).toEqual(['read', 'read', 'acquire', 'acquire', 'write']);
   commands.length = 0;
   const adopted = cacheOf(clock, { backend: { lock, store }, loadMany: async () => new Map() }).getMany(KEYS);
   await clock.advance(10);
@@ -80,7 +80,7 @@ it('keys share commands, and are answered for by hand, in a namespace too', asyn
   await clock.advance(10);
   expect((await read).get(499)).toBe(499);
   await clock.advance(10);
-  expect(commands).toHaveLength(4);
+  expect(commands).toHaveLength(5);
   const name = 'c[499]';
   expect(await lock.acquire({ ...REQUEST, name })).toMatchObject({ kind: 'done' });
   expect(await Promise.all([store.read(name), store.read('none')])).toMatchObject([{ age: 20 }, undefined]);

@@ -150,7 +150,7 @@ describe('a load that hangs says where', () => {
 describe('a step of a round that hangs is named', () => {
   it.each<[Step, string]>([
     ['acquire', 'lock unavailable, loading without it: no answer within 1 s (acquire)'],
-    ['read', 'store unavailable, loads are not shared: no answer within 1 s (read)'],
+    ['read', 'store unavailable, loads are not shared: no answer within 750 ms (read)'],
     ['write', "the snapshot of v can't be written: no answer within 3 s (write)"],
   ])('%s', async (step, text) => {
     const clock = new FakeClock();
