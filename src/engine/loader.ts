@@ -422,7 +422,7 @@ export class Loader<T> implements FlightHost<T> {
         waiters?.resolve(entry.value as T);
       } else if (settlement.kind === 'again') {
         if (waiters !== undefined) putBackWaiters(entry, waiters);
-        execution.reloadAfter ??= settlement.wanted;
+        if (execution.reloadAfter !== 'forced') execution.reloadAfter = settlement.wanted;
         entry.inheritedDeadline = Math.min(entry.inheritedDeadline, execution.deadlineAt);
       } else {
         if (waiters !== undefined) settleWaiters(waiters, settlement);

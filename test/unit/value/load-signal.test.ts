@@ -84,3 +84,17 @@ it('of the load that follows one with nothing to keep is not aborted when the re
   manual.call(2).resolve('two');
   expect([await next, manual.calls.length, manual.call(2).context.signal.aborted]).toEqual(['two', 3, false]);
 });
+
+it('a forced refresh with nothing to keep loads once more, also while paused, and whoever reads meanwhile', async () => {
+  const { value, manual, clock } = manualValue();
+  value.set('set');
+  const refreshed = value.refresh();
+  await clock.flush();
+  value.pause();
+  value.invalidate({ drop: true });
+  const read = value.get();
+  manual.call(0).resolve(keep() as never);
+  await clock.advance(1);
+  manual.call(1).resolve('two');
+  expect(await Promise.all([refreshed, read])).toEqual(['two', 'two']);
+});
