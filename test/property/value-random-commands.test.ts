@@ -92,11 +92,12 @@ it('the rules hold after each of any commands in any order', async () => {
         const { state } = value.inspect();
         switch (step.do) {
           case 'read': {
+            const inPlace = value.peek();
             const promise = value.get();
             waits.push(promise.catch(() => {}));
             // Rule 2: a value that may be served is served at once.
             if (state === 'fresh' || state === 'stale') {
-              expect(await settled(promise)).toEqual({ value: value.peek() });
+              expect(await settled(promise)).toEqual({ value: inPlace });
             }
             break;
           }
