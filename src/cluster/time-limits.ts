@@ -28,7 +28,7 @@ export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): num
 /**
  * How long the client of a backend keeps a command, in milliseconds: one that is not sent by then never is.
  *
- * @param isOfLease it takes or changes a lease, which nobody would hold where it is sent late.
+ * @param isOfLease it takes or changes a lease: sent late, it may leave one without a holder.
  */
 export function commandTimeoutMs(
   timeout: DurationLike = DEFAULT_TIMEOUT_MS,

@@ -71,7 +71,15 @@ const WORDS_OF_DATA = [
   ...['returns half editions', 'returns empty editions', 'returns garbage editions', 'with nothing: true'],
   ...['it shrinks by 50 %', 'refused', 'cause rolled-back', 'PINNED', 'REFUSED', 'BACKEND_DOWN'],
   ...['rollback to', 'unpin (', 'refresh past the guard (', 'set here (', 'gives true', 'gives false'],
-  ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of', 'crashes', 'stands still'],
+  ...[
+    'dropped (',
+    'invalidated (',
+    'refresh everywhere (',
+    'versions →',
+    'history →',
+    'crashes',
+    'stands still',
+  ],
   ...['is lost', 'loses its answer', 'took-over', 'comes back empty', 'has damaged its snapshots'],
   ...['a signal: ', 'a forged signal: '],
 ];
