@@ -90,8 +90,10 @@ function claimed<T>(
   mark: number,
 ): Edited<T> {
   const { at } = now;
-  if (beside !== undefined && isPinned(beside, now))
-    return { next: record, isDone: false, shown: { ...beside, text: record?.text ?? beside.text } };
+  if (beside !== undefined && isPinned(beside, now)) {
+    const holder = record?.text ?? ('' as T); // the text of a value names none
+    return { next: record, isDone: false, shown: { ...beside, text: holder } };
+  }
   const replaced = record && damageOf(record, now);
   if (record !== undefined && replaced === undefined && isLive(record, at)) {
     const isHeld = record.phase === 'held';

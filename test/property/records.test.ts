@@ -178,7 +178,9 @@ it('records that are swapped, by two clients, answer as the definition does', ()
         const now = { at: server.now, wall: server.now };
         const next = drawn.map((edit) => {
           const met = meeting(edit, last.get(edit.name) ?? 3);
-          return met.op === 'put' ? { ...met, older } : met;
+          // Each client writes texts of its own: the same one, of the same moment, would be taken for a repetition.
+          const own = 'text' in met ? { ...met, text: `${client}${met.text}` } : met;
+          return own.op === 'put' ? { ...own, older } : own;
         });
         const expected = definition.answers(client, next, now);
         const { answers } = await (clients[client] as Records).apply(next);
