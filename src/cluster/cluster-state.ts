@@ -140,7 +140,7 @@ export class ClusterState implements ClusterStateLike {
   }
 
   get isAtRest(): boolean {
-    return this.expectedToken === undefined;
+    return this.expectedToken === undefined && this.held.as !== 'publishing'; // a refused version keeps its place in the order
   }
 
   /**

@@ -108,6 +108,20 @@ describe('a key that is changed everywhere', () => {
     expect({ peekK: b.cache.peek('k'), calls: b.calls.length }).toEqual({ peekK: 'by hand', calls: 2 });
   });
 
+  it('by set is taken over where the result of a load before is refused, also once nobody reads it', async () => {
+    const { cluster, a, b } = await warm({ k: 'x', other: 'y' });
+    const refreshed = a.cache.refresh('k', { here: true });
+    await cluster.clock.flush();
+    await a.cache.invalidate('k', { here: true }); // no round that is under way answers that
+    await b.cache.set('k', 'set');
+    await cluster.clock.advance(10);
+    a.calls.at(-1)?.resolve('before');
+    await cluster.clock.advance(10);
+    expect(a.cache.peek('k')).toBe('before');
+    await readKeysFor(cluster, [a], WITHIN, ['other']);
+    expect([a.cache.peek('k'), await refreshed]).toEqual(['set', 'before']);
+  });
+
   it('by set is served there though it was evicted before it is published', async () => {
     const { cluster, a, b } = await warm({ k: 'x' }, { max: 1 });
     b.cache.invalidate('k', { here: true });
