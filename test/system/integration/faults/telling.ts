@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accessOf } from '../../../../src/cluster/backend-access.ts';
 import type { LockSteps, SnapshotChange, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore, WriteAnswer } from '../../../../src/cluster/store-contract.ts';
+import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -50,7 +50,7 @@ export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () 
     await sleep(held);
   };
   tellLock(stepsOf<LockSteps>(lock), hold);
-  tellStore(stepsOf<StoreSteps>(store), hold);
+  tellStore(stepsOf<StoreSteps>(store));
 }
 
 function stepsOf<S>(of: LockProvider | SnapshotStore): S {
@@ -112,8 +112,8 @@ function tellLock(steps: LockSteps, hold: Hold): void {
   } satisfies Partial<LockSteps>);
 }
 
-function tellStore(steps: StoreSteps, hold: Hold): void {
-  const { read, write } = steps;
+function tellStore(steps: StoreSteps): void {
+  const { read } = steps;
   Object.assign(steps, {
     read: (name: string, ...rest: [newerThan?: number, version?: number]) =>
       telling(
@@ -125,20 +125,5 @@ function tellStore(steps: StoreSteps, hold: Hold): void {
           { step: 'read', ...(found ? { answer: 'found', token: found.version } : { answer: 'none' }) },
         ],
       ),
-    write: async (
-      name: string,
-      payload: string,
-      token?: number,
-      ...rest: [over?: number, keepFor?: number]
-    ): Promise<WriteAnswer> => {
-      await hold(token);
-      return telling(
-        'write',
-        name,
-        token,
-        () => write.call(steps, name, payload, token, ...rest),
-        ({ kind }) => [{ step: 'write', answer: kind }],
-      );
-    },
   } satisfies Partial<StoreSteps>);
 }
