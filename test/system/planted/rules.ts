@@ -259,10 +259,13 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 12,
-    name: 'the store takes an older token',
+    name: 'the store takes an older token, whose lease is over',
     in: 'src/records/edited.ts',
-    replace: 'put',
-    by: '(record, edit, now) => original(edit.token === undefined ? record : undefined, edit, now)',
+    replace: 'edited',
+    by: `(record, edit, ...about) => {
+      if (edit.op === 'amend' && edit.phase === 'held') return { next: record, isDone: true };
+      return original(edit.op === 'put' && edit.token !== undefined ? undefined : record, edit, ...about);
+    }`,
   },
   {
     rule: 13,
