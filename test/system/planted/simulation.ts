@@ -228,19 +228,6 @@ export const simulation: readonly SimulationFault[] = [
       original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost }, ...known)`,
   },
   {
-    name: 'a result of a load without the lock is published',
-    rules: [11],
-    seeds: [2],
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#publishAndRelease',
-    by: `async (record) => {
-      const { store, options } = this.member;
-      const isPublished = this.lease === undefined && store !== undefined && options.kind !== 'task';
-      if (isPublished) await this.publish(record, () => {});
-      return original(record);
-    }`,
-  },
-  {
     name: 'a snapshot is as young as its read',
     rules: [17],
     seeds: [2],
