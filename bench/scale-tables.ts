@@ -55,10 +55,10 @@ export function readersTable(costs: readonly ReadersCost[]): string {
 
 export function instancesTable(counts: readonly InstanceCounts[]): string {
   return table(
-    ['Calls per round of a cluster', 'loads', 'acquire', 'release', 'read', 'write'],
-    counts.map(({ instances, loads, acquires, releases, reads, writes }) => [
+    ['In each round of a cluster', 'loads', 'commands'],
+    counts.map(({ instances, loads, commands }) => [
       instances === 1 ? '1 instance' : `${count(instances)} instances`,
-      ...[loads, acquires, releases, reads, writes].map((calls) => calls.toFixed(1)),
+      ...[loads, commands].map((calls) => calls.toFixed(1)),
     ]),
   );
 }

@@ -1,9 +1,8 @@
 // A backend of your own: over an object store with conditional writes, such as S3 (`ETag`, `If-Match`, `If-None-Match: *`) or
-// Deno KV (`versionstamp`). Each record is an object: a JSON text with the value and its earlier versions, of several MB where
-// the value is that long. The records of the lock are objects of their own, and small.
+// Deno KV (`versionstamp`). Each record is an object; a rule of the service deletes those that were not written for a week.
 import { RefreshingValue } from 'tickless';
-import type { Answer, Backend, BackendOptions, Edit, Records, StoredRecord } from 'tickless/backend';
-import { applied, createBackend, editionsIn, isExpired, rowOf } from 'tickless/backend';
+import type { Backend, BackendOptions, Cells, Change, Seen, Swap } from 'tickless/backend';
+import { createBackend } from 'tickless/backend';
 
 /**
  * What is used of the service. `now` is its clock, the same for all instances, in milliseconds. The header `Date` has whole
@@ -20,75 +19,80 @@ export interface ObjectStore {
   list(prefix: string, limit: number): Promise<{ now: number; keys: string[] }>;
 }
 
-export class ObjectRecords implements Records {
-  readonly mostEdits = 1; // a request is about one object: nothing is gained by joining the steps of keys
-  readonly sharesCommands = false; // nor by a report with each of them
+/** The object of a name. Its long texts are in it: a value of several MB makes one of several MB. */
+interface Kept {
+  readonly text: string;
+  readonly main?: string | undefined;
+  readonly longs: Readonly<Record<string, string>>;
+}
+
+export class ObjectCells implements Cells {
   readonly #objects: ObjectStore;
 
   constructor(objects: ObjectStore) {
     this.#objects = objects;
   }
 
-  /** Of any number of names: a check of the store asks about all at once. Each may fail alone. */
-  async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const results = await Promise.all(edits.map((edit) => this.#edit(edit).catch((error: Error) => error)));
-    const done = results.flatMap((result) => (result instanceof Error ? [] : [result]));
-    if (done.length === 0) throw results[0];
-    const answers = results.map((result) => (result instanceof Error ? result : result.answer));
-    return { now: Math.max(...done.map(({ now }) => now)), answers };
+  /** Of any number of names: a check asks about all at once. Each may fail alone. */
+  async swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
+    const found = changes.map((change) => this.#answer(change).catch((error: Error) => error));
+    const answers = await Promise.all(found);
+    const instants = answers.flatMap((answer) => (answer instanceof Error ? [] : [answer.now]));
+    if (instants.length === 0) throw answers[0];
+    return { now: Math.max(...instants), answers };
   }
 
-  /** Decides by what it has read, and begins again where another instance has changed that meanwhile. */
-  async #edit(edit: Edit): Promise<{ now: number; answer: Answer }> {
-    for (;;) {
-      const { record, revision, now } = await this.#read(edit.name);
-      const { next, answer } = applied(record, edit, { at: now, wall: now });
-      if (next === record || (await this.#replace(edit.name, revision, next))) return { now, answer };
+  async #answer({ name, swap, isWhole, known }: Change): Promise<Seen & { readonly now: number }> {
+    const { text, revision, now } = await this.#objects.get(name);
+    const kept = text === undefined ? undefined : keptIn(text);
+    if (swap === undefined || kept?.text !== swap.before) {
+      if (kept !== undefined && kept.text === swap?.after) return { now, isDone: true }; // its answer was lost
+      const main = isWhole && kept?.main !== known ? kept?.longs[kept.main ?? ''] : undefined;
+      return { now, isDone: false, text: kept?.text, main };
     }
+    const next = nextOf(kept, swap);
+    const isDone = await (next === undefined
+      ? this.#objects.delete(name, revision)
+      : this.#objects.put(name, JSON.stringify(next), revision));
+    return isDone ? { now, isDone } : this.#answer({ name, isWhole, known }); // another instance was faster
   }
 
-  async #read(name: string): Promise<{ record: StoredRecord | undefined; revision?: string; now: number }> {
-    const { text, ...rest } = await this.#objects.get(name);
-    return { ...rest, record: text === undefined ? undefined : recordIn(text) };
+  async long(name: string, ids: readonly string[]): ReturnType<Cells['long']> {
+    const { text } = await this.#objects.get(name);
+    return ids.map((id) => (text === undefined ? undefined : keptIn(text).longs[id]));
   }
 
-  #replace(name: string, revision: string | undefined, next: StoredRecord | undefined): Promise<boolean> {
-    if (next === undefined) return this.#objects.delete(name, revision);
-    return this.#objects.put(name, JSON.stringify(next), revision);
-  }
-
-  /** Also deletes what has expired: the service does not know. */
-  async list(prefix: string, limit: number): ReturnType<Records['list']> {
+  async list(prefix: string, limit: number): ReturnType<Cells['list']> {
     const { keys, now } = await this.#objects.list(prefix, limit);
-    const rows = keys.map(async (key) => {
-      const { record, revision, now } = await this.#read(key);
-      if (record === undefined) return [];
-      if (!isExpired(record, now)) return [[key, rowOf(record, { at: now, wall: now }, String)] as const];
-      await this.#objects.delete(key, revision);
-      return [];
-    });
-    return { now, rows: (await Promise.all(rows)).flat() };
-  }
-
-  async editions(name: string, beginning: number): ReturnType<Records['editions']> {
-    const { record, now } = await this.#read(name);
-    return editionsIn(record, { at: now, wall: now }, beginning);
+    const texts = keys.map(
+      async (name) => [name, keptIn((await this.#objects.get(name)).text ?? '').text] as const,
+    );
+    return { now, texts: await Promise.all(texts) };
   }
 }
 
-/** A text that somebody has damaged counts as none, and the next edit replaces it. `edited` judges the other fields. */
-function recordIn(text: string): StoredRecord | undefined {
+function nextOf(kept: Kept | undefined, swap: Swap): Kept | undefined {
+  const { after: text, main, adds, drops } = swap;
+  if (text === undefined) return undefined;
+  const longs = Object.entries({ ...kept?.longs, ...(adds && { [adds.id]: adds.text }) });
+  const left = longs.filter(([id]) => !drops.includes(id));
+  return { text, main, longs: Object.fromEntries(left) };
+}
+
+/** An object that was edited by hand has an empty text, which the next step replaces. */
+function keptIn(text: string): Kept {
   try {
-    const record = JSON.parse(text);
-    return typeof record?.text === 'string' && Array.isArray(record.older) ? record : undefined;
+    const kept = JSON.parse(text);
+    if (typeof kept?.text === 'string' && typeof kept.longs === 'object') return kept;
   } catch {
-    return undefined;
+    // no JSON
   }
+  return { text: '', longs: {} };
 }
 
-/** Once a process. A key of S3 has at most 1024 bytes, of which nine are for the kind of the record. */
+/** Once a process. A key of S3 has at most 1024 bytes, of which five are for `name/`. */
 export function objectBackend(objects: ObjectStore, options?: BackendOptions): Backend {
-  return createBackend(new ObjectRecords(objects), options, { longestName: 1024 - 9 });
+  return createBackend(new ObjectCells(objects), options, { longestName: 1024 - 5 });
 }
 
 /** Stands for the service. */
@@ -106,7 +110,10 @@ export class ObjectsInMemory implements ObjectStore {
     return true;
   }
 
-  async delete(key: string, revision: string | undefined): Promise<boolean> {
+  async delete(
+    key: string,
+    revision: string | undefined = this.#objects.get(key)?.revision,
+  ): Promise<boolean> {
     return this.#objects.get(key)?.revision === revision && this.#objects.delete(key);
   }
 

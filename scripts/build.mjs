@@ -77,7 +77,7 @@ const CHUNKS = [
   // All of the cluster that `tickless` itself imports, for `lockedTask`.
   [
     'task',
-    /^(cluster\/(locked-task|task-runs|running-tasks|pending-request|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits|unavailable))\.ts$/,
+    /^(cluster\/(locked-task|task-runs|running-tasks|lease-requests|(acquire|held)-lease|answer-watch|backend-(access|patience)|circuit-breaker|damage|identity|longest-lease|namespace|plausible|registration|time-limits|unavailable))\.ts$/,
   ],
   ['cluster', /^cluster\//],
   [

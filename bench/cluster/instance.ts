@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefreshingValue } from '../../src/index.ts';
 import type { Connected } from '../../test/system/integration/support/backends.ts';
-import { counted } from './counted.ts';
 
 /** The shared settings of the instances of a cluster. */
 export interface ClusterSettings {
-  /** The prefix of the table or keys of the lock and the store. */
+  /** The prefix of the table or keys of the backend. */
   readonly space: string;
   readonly name: string;
   readonly periodMs: number;
@@ -17,29 +16,27 @@ export interface ClusterSettings {
 /** The work of one instance since the last report. */
 export interface Work {
   readonly loads: number;
-  /** Commands to its lock and its store. */
+  /** Commands to its backend. */
   readonly steps: number;
 }
 
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * One instance of a cluster: its value, a lock and a store of its own, and a reader that reads every few milliseconds.
+ * One instance of a cluster: its value, a backend of its own, and a reader that reads every few milliseconds.
  */
 export class Instance {
   readonly value: RefreshingValue<string>;
   readonly #reading: AbortController = new AbortController();
   readonly #warmUp: () => Promise<void>;
   #loads = 0;
+  /** Those that were reported. */
   #steps = 0;
   #read: Promise<void> | undefined;
 
   constructor(client: Connected, number: number, { space, name, periodMs, loadMs, onLoad }: ClusterSettings) {
-    const onStep = (): void => {
-      this.#steps += 1;
-    };
-    const lock = counted(client.lock(space), onStep);
-    const store = counted(client.store(space), onStep);
+    const backend = client.open(space);
+    const { lock, store } = backend;
     this.#warmUp = async () => {
       const own = `warm-up ${number}`;
       const answer = await lock.acquire({ name: own });
@@ -55,7 +52,7 @@ export class Instance {
         return `loaded by ${number}`;
       },
       schedule: periodMs,
-      backend: { lock, store },
+      backend,
     });
   }
 
@@ -81,9 +78,10 @@ export class Instance {
 
   /** Resets the counts. */
   take(): Work {
-    const work = { loads: this.#loads, steps: this.#steps };
+    const { lockCommands, storeCommands } = this.value.inspect().counts;
+    const work = { loads: this.#loads, steps: lockCommands + storeCommands - this.#steps };
     this.#loads = 0;
-    this.#steps = 0;
+    this.#steps += work.steps;
     return work;
   }
 

@@ -1,5 +1,4 @@
 import type { ScaleFigures } from '../figures.ts';
-import type { InstanceCounts } from '../instances.ts';
 import { growth } from './growth.ts';
 import { grouped, OURS, OURS_TOO, type Picture, THEIRS, THEIRS_TOO } from './picture.ts';
 
@@ -86,7 +85,7 @@ export function picturesOfScale({
     growth({
       name: 'cost-of-instances',
       title: 'Cost of a round against the instances of a cluster',
-      subtitle: 'All of them read all the time. The commands are those to the lock and to the store',
+      subtitle: 'All of them read all the time. The commands are those to the backend',
       of: 'instances',
       unit: 'in each round',
       from: 1,
@@ -99,18 +98,14 @@ export function picturesOfScale({
         {
           name: 'commands of all',
           color: THEIRS,
-          points: instances.map((each) => [each.instances, commandsOf(each)] as const),
+          points: instances.map((each) => [each.instances, each.commands] as const),
         },
         {
           name: 'commands of each instance',
           color: OURS_TOO,
-          points: instances.map((each) => [each.instances, commandsOf(each) / each.instances] as const),
+          points: instances.map((each) => [each.instances, each.commands / each.instances] as const),
         },
       ],
     }),
   ];
-}
-
-function commandsOf({ acquires, releases, reads, writes }: InstanceCounts): number {
-  return acquires + releases + reads + writes;
 }

@@ -1,13 +1,11 @@
 // The life of a round: two instances of a value, with a backend in memory, and every step that they take.
 
-import { memoryBackend } from '../../src/backends/memory.ts';
 import { RefreshingValue } from '../../src/index.ts';
-import { asLock } from '../../src/records/lock/as-lock.ts';
+import { memoryRecords } from '../../src/records/memory-records.ts';
 import { FakeClock } from '../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../test/support/parts.ts';
-import { wrapStore } from '../../test/support/wrap-store.ts';
+import { partsOn, recordsWith } from '../../test/support/parts.ts';
 
-const COLUMNS = ['instance A', 'lock', 'store', 'instance B'];
+const COLUMNS = ['instance A', 'backend', 'instance B'];
 
 /** What happens, in order: `from` and `to` are columns; a step of one column has `to` undefined. */
 async function steps() {
@@ -15,22 +13,20 @@ async function steps() {
   let isSeen = false;
   const note = (step) => isSeen && seen.push(step);
   const clock = new FakeClock();
-  const backends = { lock: lockOf(memoryBackend({ clock })), store: storeOf(memoryBackend({ clock })) };
+  const records = memoryRecords(clock);
 
-  /** The backend, each call of which is noted with its answer. */
-  const noted = (name, instance) =>
-    new Proxy(backends[name], {
-      get(target, method) {
-        const member = Reflect.get(target, method, target);
-        if (typeof member !== 'function') return member;
-        if (/Many$|^versions$|^reports$|^history$/.test(String(method))) return undefined;
-        return async (...args) => {
-          const answer = await member.apply(target, args);
-          note({ from: instance, to: name, text: String(method), answer: answered(method, answer) });
-          return answer;
-        };
-      },
-    });
+  /** The backend of an instance, each command of which is noted with its answer. */
+  const backendOf = (instance) => {
+    const apply = async (edits) => {
+      const applied = await records.apply(edits);
+      const own = edits.flatMap((edit, i) =>
+        edit.name.endsWith('/rates') ? [{ edit, answer: applied.answers[i] }] : [],
+      );
+      if (own.length > 0) note({ from: instance, to: 'backend', ...told(own) });
+      return applied;
+    };
+    return partsOn(recordsWith(records, { apply }));
+  };
   let finish;
   let loads = 0;
   const load = () => new Promise((resolve) => (finish = () => resolve(++loads)));
@@ -41,7 +37,7 @@ async function steps() {
       clock,
       retry: false,
       propagateWithin: { days: 1000 }, // longer than the picture: it is of rounds, not of checks
-      backend: { lock: asLock(noted('lock', instance)), store: wrapStore(noted('store', instance)) },
+      backend: backendOf(instance),
     });
     value.on('load-started', () => note({ from: instance, text: 'the load runs', class: 'start' }));
     value.on('changed', () => note({ from: instance, text: 'the value is replaced', class: 'good' }));
@@ -71,10 +67,15 @@ async function steps() {
   return seen;
 }
 
-function answered(method, answer) {
-  if (method === 'acquire' || method === 'write') return answer.kind;
-  if (method === 'read') return answer === undefined ? 'nothing newer' : 'newer snapshot';
-  return answer ? 'done' : 'lost';
+/** A command, and its answer: the edits of one name. */
+function told(own) {
+  const edits = own.map(({ edit }) => (edit.op === 'amend' ? (edit.phase ? 'release' : 'extend') : edit.op));
+  const [first, second] = own.map(({ answer }) => answer);
+  const text = edits.join(' and ').replace('put', 'write');
+  if (edits[0] !== 'claim') return { text, answer: first.isDone ? 'done' : 'lost' };
+  const claimed = first.isDone ? 'acquired' : first.row.phase === 'held' ? 'done' : 'held';
+  const isNewer = !first.isDone && second?.isDone === true;
+  return { text, answer: isNewer ? `${claimed}, with the newer snapshot` : claimed };
 }
 
 const WIDTH = 720;

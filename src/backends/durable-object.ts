@@ -56,7 +56,7 @@ export function durableObjectBackend(given: DurableObjectBackendOptions): Backen
   return backendOn(openDurableObject, given);
 }
 
-function openDurableObject(_part: string, options: DurableObjectBackendOptions): OpenRecords {
+function openDurableObject(options: DurableObjectBackendOptions): OpenRecords {
   return {
     backend: 'durable-object',
     records: new ObjectRecords(options),

@@ -1,10 +1,11 @@
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
+import { TextCells } from './cas/text-cells.ts';
 import type { DynamodbOptions as DynamodbService } from './dynamodb/client-types.ts';
 import { Dynamodb } from './dynamodb/dynamodb-client.ts';
 import { type DynamodbTable, tableOf } from './dynamodb/dynamodb-table.ts';
@@ -33,7 +34,7 @@ export interface DynamodbBackendOptions extends BackendOptions, DynamodbService 
 }
 
 /**
- * A backend in DynamoDB: an item for each name and kind of record, which is replaced on the condition that it is still as it was. Every
+ * A backend in DynamoDB: an item for each name, which is replaced on the condition that it is still as it was. Every
  * read is consistent. Names are at most 2000 bytes long.
  *
  * The clock is that of the service, by the header `Date` of its responses, which counts seconds: at first it is known to
@@ -91,7 +92,7 @@ const TABLE = /^[\w.-]{3,255}$|^arn:[\w:/.-]{1,1020}$/;
 /** A key has 2048, and the name is not all of it. */
 const LONGEST_NAME = 2000;
 
-function openDynamodb(part: 'lock' | 'store', options: DynamodbBackendOptions): OpenRecords {
+function openDynamodb(options: DynamodbBackendOptions): OpenRecords {
   const { table = NAME, retention = RETENTION } = options ?? {};
   const checks = new OptionChecks('backend');
   checkTable(checks, table);
@@ -99,7 +100,7 @@ function openDynamodb(part: 'lock' | 'store', options: DynamodbBackendOptions): 
   checks.done();
   return {
     backend: 'dynamodb',
-    records: new SwappedRecords(new DynamodbTexts(new Dynamodb(part, options), table), retentionMs),
+    records: new SwappedRecords(new TextCells(new DynamodbTexts(new Dynamodb(options), table)), retentionMs),
     longestName: LONGEST_NAME,
     options: ['client', 'table', 'retention'],
     explain: (error) => withHelp(error, table),

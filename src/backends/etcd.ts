@@ -1,10 +1,11 @@
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
 import type { DurationLike } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
-import { SwappedRecords } from './cas/swapped-records.ts';
+import { TextCells } from './cas/text-cells.ts';
 import { EtcdClient, type EtcdOptions as EtcdServers } from './etcd/etcd-client.ts';
 import { EtcdTexts } from './etcd/etcd-texts.ts';
 
@@ -24,7 +25,7 @@ export interface EtcdBackendOptions extends BackendOptions, EtcdServers {
 }
 
 /**
- * A backend in etcd (3.4 or newer), over its HTTP API with JSON, by `fetch`: no package is needed. A key for each name and kind of record,
+ * A backend in etcd (3.4 or newer), over its HTTP API with JSON, by `fetch`: no package is needed. A key for each name,
  * which is replaced if it is still as it was. Names may have any length. etcd is made for small values: it keeps all of them in memory,
  * 2 GB by default, and each change of them until it is compacted (`--auto-compaction-retention`). Use it for values of some kilobytes, up
  * to some megabytes.
@@ -55,7 +56,7 @@ export function etcdBackend(given: EtcdBackendOptions): Backend {
   return backendOn(openEtcd, given);
 }
 
-function openEtcd(_part: string, options: EtcdBackendOptions): OpenRecords {
+function openEtcd(options: EtcdBackendOptions): OpenRecords {
   const { prefix = 'tickless/', retention = RETENTION } = options ?? {};
   const checks = new OptionChecks('backend');
   checks.name('prefix', prefix);
@@ -64,7 +65,7 @@ function openEtcd(_part: string, options: EtcdBackendOptions): OpenRecords {
   const texts = new EtcdTexts(new EtcdClient(options), prefix);
   return {
     backend: 'etcd',
-    records: new SwappedRecords(texts, retentionMs),
+    records: new SwappedRecords(new TextCells(texts), retentionMs),
     options: ['endpoints', 'user', 'fetch', 'prefix', 'retention'],
   };
 }

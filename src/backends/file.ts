@@ -62,10 +62,10 @@ export function fileBackend(given: FileBackendOptions): Backend {
   return backendOn(openFile, given);
 }
 
-function openFile(part: 'lock' | 'store', options: FileBackendOptions): OpenRecords {
+function openFile(options: FileBackendOptions): OpenRecords {
   return {
     backend: 'file',
-    records: new FileRecords(part, options),
+    records: new FileRecords(options),
     options: ['directory', 'allowOtherUsers', 'retention'],
   };
 }

@@ -5,29 +5,8 @@ export { LONGEST_LEASE_MS } from '../cluster/longest-lease.ts';
 export type { SignalBus, Signals, StopListening } from '../cluster/signal-contract.ts';
 export type { Backend } from '../engine/backend.ts';
 export type { BackendOptions } from '../records/backend-options.ts';
-export {
-  type Edited,
-  type Edition,
-  edited,
-  type Instant,
-  isExpired,
-  rowOf,
-  type StoredRecord,
-} from '../records/edited.ts';
+export type { Cells, Change, LongText, Seen, Swap } from '../records/cells/cells.ts';
+export type { ClockSpan, ServerTime } from '../records/cells/known-clock.ts';
 export { type AsLockOptions, asLock, type OwnLock } from '../records/lock/as-lock.ts';
-export type {
-  Amend,
-  Answer,
-  Claim,
-  Delete,
-  Edit,
-  ListedEdition,
-  Phase,
-  Put,
-  Read,
-  Records,
-  Row,
-} from '../records/records.ts';
-export { type Applied, applied, editionsIn } from '../records/whole-record.ts';
 export { createSignals } from '../signals/create-signals.ts';
 export { type BackendKind, createBackend } from './create-backend.ts';

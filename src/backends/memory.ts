@@ -1,6 +1,6 @@
 import type { Backend } from '../engine/backend.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
-import { MemoryRecords } from '../records/memory-records.ts';
+import { memoryRecords } from '../records/memory-records.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { backendOn } from './backend.ts';
@@ -33,6 +33,6 @@ export function memoryBackend(given: MemoryBackendOptions = {}): Backend {
   return backendOn(openMemory, given);
 }
 
-function openMemory(_part: string, options: MemoryBackendOptions): OpenRecords {
-  return { backend: 'memory', records: new MemoryRecords(options?.clock ?? systemClock), options: ['clock'] };
+function openMemory(options: MemoryBackendOptions): OpenRecords {
+  return { backend: 'memory', records: memoryRecords(options?.clock ?? systemClock), options: ['clock'] };
 }

@@ -1,13 +1,13 @@
-import { commandTimeoutMs } from '../cluster/time-limits.ts';
+import { DEFAULT_TIMEOUT_MS } from '../cluster/time-limits.ts';
 import type { Backend } from '../engine/backend.ts';
 import { OptionChecks } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../records/records-kind.ts';
-import type { DurationLike } from '../time/duration.ts';
+import { type DurationLike, toMillis } from '../time/duration.ts';
 import { backendOn } from './backend.ts';
 import type { MongoCollection } from './mongodb/collection.ts';
-import { MongoDocuments } from './mongodb/documents.ts';
-import { MongoRecords } from './mongodb/mongo-records.ts';
+import { MongoCells } from './mongodb/mongo-cells.ts';
 
 export type { Backend } from '../engine/backend.ts';
 export type { MongoCollection } from './mongodb/collection.ts';
@@ -15,8 +15,8 @@ export type { MongoCollection } from './mongodb/collection.ts';
 /** The options of {@link mongodbBackend}. */
 export interface MongodbBackendOptions extends BackendOptions {
   /**
-   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `lock/`, `snapshot/` or
-   * `report/` and the name. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
+   * A collection of the official driver (`mongodb` 6 or newer): an `_id` is `name/` or `report/` and
+   * the name, but for the one that tells the time, `clock`. The server creates it on first use. You keep ownership: neither the collection nor its client is closed.
    */
   readonly collection: MongoCollection;
   /**
@@ -27,10 +27,10 @@ export interface MongodbBackendOptions extends BackendOptions {
 }
 
 /**
- * A backend in MongoDB (4.4 or newer): a document for each name and kind of record. Each step is one command that runs at the primary
- * and uses its clock, to the millisecond. In a sharded cluster it uses the clock of the `mongos` that receives the
+ * A backend in MongoDB (4.4 or newer): a document for each name. Each step is one command that runs at the primary,
+ * and whose answer tells its clock. In a sharded cluster that is the clock of the `mongos` that receives the
  * command: synchronize their clocks. The majority of a replica set acknowledges each step, so that a failover loses no
- * lease. Names may have any length. A document takes at most 16 MB, so a payload some hundred bytes less; a longer one is not published.
+ * lease. Names may have any length. A document takes at most 16 MB, so a payload some kilobytes less; a longer one is not published.
  * With `keepVersions` the older versions are in the same document, as many of them as fit into 16 MB with the present one. The reports of
  * instances are documents of the same collection; a check with a report takes two commands, and none go with reads and writes.
  *
@@ -60,7 +60,6 @@ export function mongodbBackend(given: MongodbBackendOptions): Backend {
 }
 
 function openMongodb(
-  part: 'lock' | 'store',
   options: MongodbBackendOptions & { readonly timeout?: DurationLike | undefined },
 ): OpenRecords {
   const { collection, retention = RETENTION, timeout } = options ?? {};
@@ -68,10 +67,10 @@ function openMongodb(
   checks.methods('collection', collection, ['findOneAndUpdate', 'aggregate', 'deleteOne', 'createIndex']);
   const retentionMs = checks.duration('retention', retention);
   checks.done();
-  const documents = new MongoDocuments(collection, commandTimeoutMs(part, timeout));
+  const cells = new MongoCells(collection, toMillis(timeout ?? DEFAULT_TIMEOUT_MS));
   return {
     backend: 'mongodb',
-    records: new MongoRecords(documents, retentionMs),
+    records: new SwappedRecords(cells, retentionMs),
     options: ['collection', 'retention'],
   };
 }

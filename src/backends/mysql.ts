@@ -21,7 +21,7 @@ export interface MysqlBackendOptions extends BackendOptions, SqlOptions {
 
 /**
  * A backend in a table of MariaDB (10.5 or later) or MySQL (8.0.17 or later). Each step is one command; MySQL, which has no blocks of
- * statements, needs two. Only the server's clock decides: connect all instances to the primary, not to replicas. Instances that share
+ * statements, needs two or more. Only the server's clock decides: connect all instances to the primary, not to replicas. Instances that share
  * the table share the backend.
  *
  * A command without a reply within `timeout` is abandoned, and a pool closes its connection. A command that waits
@@ -33,7 +33,7 @@ export interface MysqlBackendOptions extends BackendOptions, SqlOptions {
  * and must fit into the server's `max_allowed_packet`: 12 MB of payload by the default of MariaDB, 48 MB by that of MySQL.
  *
  * The table is created on first use if it is missing. If the user has no right to do so, create it beforehand with
- * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Earlier versions (`keepVersions`) and the
+ * {@link mysqlTable}; the user then needs SELECT, INSERT, UPDATE and DELETE. Long payloads and the
  * reports of instances are rows of the same table.
  *
  * ```ts no-run

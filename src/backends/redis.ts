@@ -2,6 +2,7 @@ import type { Signals } from '../cluster/signal-contract.ts';
 import type { Backend } from '../engine/backend.ts';
 import { ownOptions } from '../option-checks.ts';
 import type { BackendOptions } from '../records/backend-options.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import type { OpenRecords } from '../records/records-kind.ts';
 import { isSignals } from '../signals/create-signals.ts';
 import type { DurationLike } from '../time/duration.ts';
@@ -9,7 +10,7 @@ import { backendOn } from './backend.ts';
 import type { RedisClient } from './redis/client.ts';
 import { ClientErrors } from './redis/client-errors.ts';
 import { PREFIX } from './redis/hashes.ts';
-import { RedisRecords } from './redis/redis-records.ts';
+import { RedisCells } from './redis/redis-cells.ts';
 import { type RedisSubscriber, redisSignals } from './redis/redis-signals.ts';
 
 export type { Backend } from '../engine/backend.ts';
@@ -53,19 +54,19 @@ export interface RedisBackendOptions extends Omit<BackendOptions, 'signals'> {
 }
 
 /**
- * A backend in Redis (6 or newer) or Valkey: a hash for each name and kind of record. Each step is one script that runs at the server and
- * uses its clock. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
+ * A backend in Redis (6 or newer) or Valkey: a hash for each name. Each step is one script that runs at the server: it
+ * replaces the record if it is still as it was. An instance that does not know the present one takes a second step, and the server's
+ * clock decides; in a Redis Cluster a lease may end earlier by as much as the clocks of its nodes differ: synchronize them. A lease is as durable as the server's memory: a failover to a replica that has not received it, or a
  * restart without persistence, ends it early; tokens grow all the same. Names may have any length, a value at most 512 MB. With
  * `keepVersions` older versions are in the same hash.
  *
- * The names of locks and of the reports of instances are in sorted sets, whose keys are the prefix and `{lock}` or `{report}`, so that
- * lists read nothing of others. A name is added by an acquire, and leaves the set some time after its record has expired. In a Redis
- * Cluster without a hash tag in the prefix (`'{locks}:'`) the set is in a slot of its own: there a name is added with a further command,
- * behind the first acquire of each instance, and behind one every ten minutes. A key beside the set, `{lock}:` and the name, keeps it
- * there for twenty minutes at least.
+ * The names and those of the reports of instances are in sorted sets, by when their records expire, whose keys are the prefix and
+ * `{name}` or `{report}`, so that lists read nothing of others. In a Redis Cluster without a hash tag in the prefix (`'{shop}:'`) that of
+ * names is in a slot of its own: there a name is added with a further command, behind the first change by each instance, and behind one
+ * every ten minutes, and it stays for twenty minutes longer than its record.
  *
  * The user needs the rights for `eval`, `evalsha`, `time`, `exists`, `hmget`, `hget`, `hset`, `hdel`, `del`, `pexpire`, `persist`,
- * and for the index of names `zadd`, `zcard`, `zrange`, `zrangebylex` and `zrem`.
+ * and for the index of names `zadd`, `zscore`, `zrange`, `zrangebyscore` and `zremrangebyscore`.
  *
  * A server that evicts keys (`maxmemory` with a `maxmemory-policy` other than `noeviction`) may drop a live lease: use
  * `noeviction`. With the right for `info`, such a policy is reported once, in the log of the first member with a lease.
@@ -98,10 +99,11 @@ export function redisBackend(given: RedisBackendOptions): Backend {
   });
 }
 
-function openRedis(part: 'lock' | 'store', options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
+function openRedis(options: Omit<RedisBackendOptions, 'signals'>): OpenRecords {
+  const cells = new RedisCells(options);
   return {
     backend: 'redis',
-    records: new RedisRecords(part, options),
+    records: new SwappedRecords(cells, cells.retentionMs),
     options: ['client', 'prefix', 'retention'],
     explain: ClientErrors.of(options.client).explain,
   };

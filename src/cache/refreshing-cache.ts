@@ -17,8 +17,8 @@ import { type DurationLike, toMillis } from '../time/duration.ts';
 import type { StepWatch } from '../time/step-watch.ts';
 import { asMethod, engineOf, Lifecycle } from '../value/lifecycle.ts';
 import type { ReadResult } from '../value/read-result.ts';
-import type { InvalidateOptions } from '../value/refreshing-value.ts';
 import {
+  type InvalidateOptions,
   invalidateEntry,
   type RefreshOptions,
   refreshArgument,
@@ -280,7 +280,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
    *
    * @throws {TicklessError} `OPTION` for the key `undefined` that is given explicitly: it is a mistake, and would invalidate all keys.
    */
-  invalidate(...given: [key?: K, options?: InvalidateOptions]): Promise<void> {
+  invalidate(...given: [key?: K, options?: Omit<InvalidateOptions, 'version'>]): Promise<void> {
     const [key, options] = given;
     const engine = engineOf(this);
     const isForAll = reachesAll(engine.options, options, 'drop');
@@ -295,7 +295,7 @@ export class RefreshingCache<K, V, Previous = V> extends Lifecycle<V> {
 
   #invalidate(entry: Entry<V>, isForAll: boolean, drop: boolean): Promise<void> {
     const engine = engineOf(this);
-    const marked = invalidateEntry(isForAll, engine, entry, drop);
+    const marked = ignoreRejection(invalidateEntry(engine, entry, { isForAll, drop, version: undefined }));
     return isForAll ? thenMarked(engine, entry, marked, drop ? 'dropped' : 'invalidated') : marked;
   }
 

@@ -5,9 +5,7 @@ import type { BackendPatience } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
-import type { Acquired } from './member-lock.ts';
-import type { Pin } from './pin.ts';
-import { decidePinned, releaseOf } from './pin-check.ts';
+import type { Acquired, MemberLock } from './member-lock.ts';
 import { endPin } from './pinned-entry.ts';
 import { pollAfter, recheckAfter } from './poll-delays.ts';
 import { isRegistering } from './registration.ts';
@@ -32,8 +30,6 @@ export class Admission<T> {
   #isForced = false;
   /** The next acquire ignores holds. */
   #force = false;
-  /** The first pin that was in force during this round. It may be over since, and the value dropped. */
-  #pin: Pin | undefined;
   #step: string | undefined;
   /** Since when a reader without a value waits for the first answer of a backend. */
   #enteredAt: number | undefined;
@@ -81,7 +77,8 @@ export class Admission<T> {
    * accept, and with the reason of the signal.
    */
   async run(signal: AbortSignal, sleep: (ms: number) => Promise<void>): Promise<RemoteResult<T> | undefined> {
-    const { lock, store, options } = this.#member;
+    const { store, options } = this.#member;
+    const lock = this.#member.lock as MemberLock;
     const entry = this.#entry;
     const state = this.#state;
     this.#member.names.checkKey(entry);
@@ -99,53 +96,57 @@ export class Admission<T> {
       if (known !== undefined && !this.#isFreshRequired) return known;
     }
     this.#step = undefined;
-    if (lock === undefined) return undefined;
-    this.#pin = this.#pinInPlace;
-    if (entry.isLoaded && this.#pin === undefined) endPin(entry, this.#member); // its hold is over
-    this.#force = this.#pin === undefined && this.#isForced;
+    this.#force = this.#isForced;
     const since = options.clock.monotonic();
     const pause = (retryAfter?: number): number => pollAfter(options.clock.monotonic() - since, retryAfter);
     for (let polls = 0; ; polls++) {
       const wasForced = this.#force;
       signal.throwIfAborted();
       const askedAt = options.clock.monotonic();
+      const { pin } = state.held;
       this.#step = 'waiting for the backend (acquire)';
-      const answer = await lock.acquire(entry, wasForced, () => this.#patience);
+      const answer = await this.snapshots.looking(this.#isForced ? 0 : expectedToken, (newerThan) =>
+        lock.acquire(entry, wasForced, () => this.#patience, newerThan),
+      );
       const tookMs = options.clock.monotonic() - askedAt;
       this.#enteredAt = undefined;
-      this.#pin ??= this.#pinInPlace; // a check may have taken it over
+      if (answer.kind === 'unavailable') {
+        signal.throwIfAborted();
+        return this.#unavailable(answer);
+      }
+      if (answer.kind === 'done' && answer.pinnedFor !== undefined) {
+        signal.throwIfAborted();
+        this.#step = 'waiting for the backend (read)';
+        const result = await this.#pinned(answer, answer.pinnedFor);
+        if (result !== 'over') return result;
+        await sleep(pause(answer.pinnedFor));
+        continue;
+      }
+      const isUnpinned = pin !== undefined && state.held.pin === pin;
+      if (isUnpinned) endPin(entry, this.#member);
       if (answer.kind === 'acquired') {
         if (polls > 0) this.snapshots.waited();
-        return this.#acquired(answer);
+        return this.#acquired(answer, isUnpinned);
       }
       signal.throwIfAborted();
-      const checked = Math.max(state.held.version, state.checkedToken);
-      if (this.#pinned && (answer.kind === 'unavailable' || answer.token <= checked))
-        return new StillPinned(options, this.#pinned);
-      if (answer.kind === 'unavailable') return this.#unavailable(answer);
       if (answer.kind === 'done') {
-        if (!wasForced && this.#pin === undefined && this.#isOfEarlierSchedule(answer)) {
+        if (!wasForced && this.#isOfEarlierSchedule(answer)) {
           this.#force = true;
           continue;
         }
         this.#step = 'waiting for the backend (read)';
         const found = await this.snapshots.of(answer, trigger === 'forced' && !wasForced);
         if (found !== undefined && (wasForced || !this.#isFreshRequired)) return found;
-        if (found === undefined && this.#pinned && state.held.pin !== undefined) {
-          if (this.snapshots.wasRead) state.checkedToken = answer.token;
-          return new StillPinned(options, this.#pinned);
-        }
         this.#force = true; // it is done, but its result is missing, or is not what the caller requires
         if (wasForced) await sleep(pause()); // done again meanwhile, or a lock that ignores force
         continue;
       }
-      if (this.#pin !== undefined && polls === 0) {
-        const { adoption } = await this.snapshots.newer(); // it loads, so the pin may be over
-        if (adoption !== undefined) return adoption;
+      if (!this.#isForced && !this.#isFreshRequired) {
+        const found = await this.snapshots.found();
+        if (found !== undefined) return found;
       }
       const deferral = isRegistering(answer) ? undefined : this.#deferToHolder(answer);
       if (deferral !== undefined) return deferral;
-      if (this.#isResultUnseen(answer)) return undefined;
       this.#step = stepOf(answer);
       const asksAtOnce = answer.isBackoff && this.#isForced && !wasForced; // now in spite of the backoff
       // Those who wait leave a slow lock the time to answer the holder.
@@ -164,40 +165,44 @@ export class Admission<T> {
   }
 
   /** No promise where the load begins: its first try runs as soon as the lease is there. */
-  #acquired({
-    lease,
-    isForced,
-    tookOver,
-  }: AcquiredAs<'acquired'>): Promise<RemoteResult<T> | undefined> | undefined {
+  #acquired(
+    { lease }: AcquiredAs<'acquired'>,
+    isUnpinned: boolean,
+  ): Promise<RemoteResult<T> | undefined> | undefined {
     this.#hold(lease);
     this.#state.expectedToken = undefined;
-    return this.#pin !== undefined || isForced || tookOver ? this.#checkPin(lease) : undefined;
+    const isExpected = (isUnpinned || this.#expected?.expectedToken !== undefined) && !this.#isForced;
+    return isExpected && this.snapshots.isNewerThere ? this.#adoptExpected() : undefined;
+  }
+
+  /** The expected snapshot is there, and none holds the next round back. `undefined`: it can't be served, the load is to begin. */
+  async #adoptExpected(): Promise<RemoteResult<T> | undefined> {
+    const found = await this.snapshots.found();
+    return this.#isFreshRequired ? undefined : found;
   }
 
   /**
-   * This instance has the lease although the version in place is pinned, or may be pinned elsewhere by now. `undefined`: the
-   * load is to begin. Else the lease is given back, and a pinned version has its hold again.
+   * The version in the store is pinned. `undefined`: it can't be served here, and what this instance loads without a lease is not
+   * published. `over`: not any longer.
    */
-  async #checkPin(lease: HeldLease): Promise<RemoteResult<T> | undefined> {
-    const { options, lock } = this.#member;
-    const known = this.#pin;
-    if (!this.#member.mayBePinned) return undefined;
-    const newer = await this.snapshots.newer();
-    const inPlace = this.#entry.isLoaded ? (known ?? this.#pinInPlace) : undefined;
-    const given = decidePinned(this.#member, inPlace, { ...newer, isReadable: this.snapshots.wasRead });
-    if (given === undefined) {
-      endPin(this.#entry, this.#member);
-      return undefined;
-    }
-    this.#hold(undefined);
-    await lock?.release(lease, () => releaseOf(given.heldUntil, options.clock.monotonic()));
-    const pinned = this.#pinInPlace; // a check may have taken it over
-    return given.result ?? (pinned && new StillPinned(options, pinned));
+  async #pinned(
+    { token }: Pick<AcquiredAs<'done'>, 'token'>,
+    forMs: number,
+  ): Promise<RemoteResult<T> | 'over' | undefined> {
+    const { adoption, isOlder } = await this.snapshots.newer();
+    const isOwn = isOlder && !this.#isForced; // a value that was set here since
+    if (adoption !== undefined && !isOwn) return adoption;
+    const { held, rejectedVersion } = this.#state;
+    if (this.#entry.isLoaded && (isOwn || held.version >= token)) return new StillPinned(forMs);
+    return this.snapshots.wasRead && rejectedVersion !== token ? 'over' : undefined;
   }
 
   /** `undefined`: the load begins without the lock. @throws {TicklessError} `BACKEND_DOWN` if it must not. */
   #unavailable({ error, notAskedFor }: AcquiredAs<'unavailable'>): RemoteResult<T> | undefined {
     const { options } = this.#member;
+    const now = options.clock.monotonic();
+    const pin = this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
+    if (pin !== undefined) return new StillPinned(pin.untilAt - now);
     if (options.whenBackendDown === 'load') return undefined;
     // The lock was not asked, its breaker is open: that is not another failure, with another cool-down.
     if (notAskedFor > 0 && this.#entry.isLoaded && this.snapshots.mayDefer)
@@ -222,14 +227,6 @@ export class Admission<T> {
     return new Deferral(options, this.snapshots.withinAgeLimit(forMs), true);
   }
 
-  /** The result of the holder would not be seen here: the store can't be read. Then this instance loads too, if it may without the lock. */
-  #isResultUnseen(answer: AcquiredAs<'held'>): boolean {
-    const { store, options } = this.#member;
-    if (store === undefined || options.whenBackendDown !== 'load') return false;
-    if (isRegistering(answer) || this.#isOver(answer)) return false; // nothing is loading
-    return !this.snapshots.wasRead || store.notAskedFor > 0;
-  }
-
   /** The release of that round has failed it, or is still on its way. */
   #isOver({ isBackoff, token }: AcquiredAs<'held'>): boolean {
     return isBackoff || token <= this.#state.held.version;
@@ -238,17 +235,6 @@ export class Admission<T> {
   /** The hold of that round says nothing about when this one is due. */
   #isOfEarlierSchedule({ sentAt, finishedAgo }: AcquiredAs<'done'>): boolean {
     return sentAt - finishedAgo <= this.#member.timing.scheduledAt;
-  }
-
-  /** The pin of the value in place that is in force now. */
-  get #pinInPlace(): Pin | undefined {
-    const now = this.#member.options.clock.monotonic();
-    return this.#entry.isLoaded ? this.#state.pinAt(now) : undefined;
-  }
-
-  /** The pin of this round, unless the value was dropped meanwhile. */
-  get #pinned(): Pin | undefined {
-    return this.#entry.isLoaded ? this.#pin : undefined;
   }
 
   /** Readers wait for no probe, unless nothing is done without the lock. */

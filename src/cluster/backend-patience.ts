@@ -50,8 +50,8 @@ export function stepLimits(silenceMs: number, { timeoutMs, leftMs }: LoadTime): 
 }
 
 /** How long a read is waited for while the store is silent, in milliseconds. @param limitMs the limit of the backend. */
-export function readSilenceMs(limitMs: number, { startedAt }: BackendPatience, hasLock: boolean): number {
-  return limitMs * (startedAt !== undefined && hasLock ? PART_OF_STORE : 1);
+export function readSilenceMs(limitMs: number, { startedAt }: BackendPatience): number {
+  return limitMs * (startedAt === undefined ? 1 : PART_OF_STORE);
 }
 
 /**

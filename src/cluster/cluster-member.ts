@@ -28,8 +28,6 @@ export class ClusterMember {
   readonly lock: MemberLock | undefined;
   /** `undefined` also of a task, which has no value: of its store it uses the reports only. */
   readonly store: MemberStore | undefined;
-  /** A value in a store that keeps earlier versions: people may pin one. */
-  readonly mayBePinned: boolean;
   readonly log: ClusterLog;
   /** Those of its store; `undefined`: it takes no part in them. */
   readonly checks: VersionPoll | undefined;
@@ -45,11 +43,7 @@ export class ClusterMember {
   readonly signals: SignalPort | undefined;
   /** Those on its keys; `undefined`: it has none, or takes no part in checks. */
   marks: MarksOnKeys | undefined = undefined;
-  readonly #backends: readonly [
-    BackendAccess<LockSteps> | undefined,
-    StoreAccess | undefined,
-    ServerClock | undefined,
-  ];
+  readonly #storeAccess: StoreAccess | undefined;
 
   /**
    * @param codec of its snapshots. @default that of the store
@@ -71,7 +65,7 @@ export class ClusterMember {
     this.checks = this.propagateWithinMs < Infinity ? store?.checks : undefined;
     this.reports = isTask ? store?.checks : undefined;
     this.signals = store?.signals;
-    this.#backends = [lock, store, serverClock];
+    this.#storeAccess = store;
     this.fleet = store?.fleet;
     this.log = log;
     this.options = options;
@@ -79,9 +73,8 @@ export class ClusterMember {
     this.timing = timing;
     this.names = new EntryNames(options, record);
     const context = { options, events, log, names: this.names };
-    this.store = store && !isTask ? new MemberStore(context, store, lock !== undefined, codec) : undefined;
-    this.mayBePinned = options.kind === 'value' && this.store?.keepsVersions === true;
-    this.lock = lock && new MemberLock(context, lock, serverClock, this.mayBePinned);
+    this.store = store && !isTask ? new MemberStore(context, store, codec) : undefined;
+    this.lock = lock && new MemberLock(context, lock, serverClock);
   }
 
   /** The same member as it reads and writes the invalidation log of its keys: a value of the same name, in a format of its own. */
@@ -105,7 +98,9 @@ export class ClusterMember {
       options,
       new Events(options.name, options, new Counters()),
       this.timing,
-      ...this.#backends,
+      undefined,
+      this.#storeAccess,
+      undefined,
       codec,
       record,
     );

@@ -9,7 +9,6 @@ import {
   type VersionEvent,
   versionAfter,
 } from './held-version.ts';
-import { PendingRequest } from './pending-request.ts';
 import type { Pin } from './pin.ts';
 
 /** A round as its successor sees it. See `round.ts`. */
@@ -18,6 +17,8 @@ export interface RoundUnderWay {
   readonly over: Promise<void>;
   /** Its result is in the store, or could not be written, or there is none. Never rejects. */
   readonly published: Promise<void>;
+  /** The same of a result that is being written, or waits for that; `undefined`: there is none yet. */
+  readonly writing: Promise<void> | undefined;
   /** It holds a lease. */
   readonly isHolder: boolean;
   /** A load runs. */
@@ -29,6 +30,10 @@ export interface RoundUnderWay {
   allowsAdoption(version: number): boolean;
   /** Another instance has published that version. Where it is newer than its own result will be, its lease is lost. */
   overtakenBy(version: number): void;
+  /** A person has ended its lease on this instance: its result is not published. */
+  fenced(): void;
+  /** A person of this instance may be about to end the lease of a round before. */
+  readonly mayFence: boolean;
   /** The last snapshot in the store, however old; only where a load runs. Never rejects. */
   previous(): Promise<LoadContext['previous']> | undefined;
 }
@@ -63,8 +68,6 @@ export class ClusterState implements ClusterStateLike {
   foundVersion: number = 0;
   /** The version of the last snapshot that was rejected; it is not read again. */
   rejectedVersion: number = 0;
-  /** The token of the last round that was found done without a newer version in the store, while one was pinned. */
-  checkedToken: number = 0;
   /** The version of the last snapshot that can't be decoded: it refuses no write. 0: none. */
   undecodableVersion: number = 0;
   /** The token of the lease that another instance holds. The next round reads the snapshot with this version first. */
@@ -81,8 +84,6 @@ export class ClusterState implements ClusterStateLike {
   text: { readonly version: number; readonly digest: string } | undefined = undefined;
   /** A round has found the value of that version unchanged. */
   #confirmed: { readonly version: number; readonly round: number } | undefined = undefined;
-  /** The request for a lease that has no answer yet. */
-  readonly request: PendingRequest = new PendingRequest();
   /** The round under way, or the last one while it publishes and releases its lease. */
   round: RoundUnderWay | undefined = undefined;
 
@@ -139,7 +140,7 @@ export class ClusterState implements ClusterStateLike {
   }
 
   get isAtRest(): boolean {
-    return this.request.isAnswered && this.expectedToken === undefined;
+    return this.expectedToken === undefined && this.held.as !== 'publishing'; // a refused version keeps its place in the order
   }
 
   /**

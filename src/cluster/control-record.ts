@@ -1,4 +1,5 @@
-import { parseJson } from '../bounded-json.ts';
+import { boardCodec } from './board-codec.ts';
+import type { Codec } from './store-contract.ts';
 
 /** The members that were paused or resumed on all instances, by their names, each with the version under which that was done. */
 export type ControlRecord = Readonly<
@@ -35,12 +36,17 @@ export function pausedAfter(
   return isPaused !== undefined && isPaused.at > version && !isOwn ? isPaused.is : undefined;
 }
 
+/** The record of an edition, in which no change is later than its version. Pure. */
+export function datedRecord(record: ControlRecord, version: number): ControlRecord {
+  const names = Object.entries(record).map(([name, { isPaused }]) => [
+    name,
+    isPaused === undefined ? {} : { isPaused: { ...isPaused, at: Math.min(isPaused.at, version) } },
+  ]);
+  return Object.fromEntries(names);
+}
+
 /** The record as it travels. */
-export const controlCodec = {
-  format: 'tickless-control/1',
-  encode: (record: unknown): string => JSON.stringify(record),
-  decode: (text: string | Uint8Array): ControlRecord => checked(parseJson(String(text)) as ControlRecord),
-};
+export const controlCodec: Codec = boardCodec('tickless-control/1', checked);
 
 function checked(record: ControlRecord): ControlRecord {
   const isSound = Object.values(record).every(

@@ -1,7 +1,14 @@
 import type { ControlledMember } from '../engine/control.ts';
+import { Board } from './board.ts';
+import { THIS_EDITION } from './board-codec.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import { type ControlRecord, type NamedPause, pausedAfter, withPauses } from './control-record.ts';
-import { PolledRecord } from './polled-record.ts';
+import {
+  type ControlRecord,
+  datedRecord,
+  type NamedPause,
+  pausedAfter,
+  withPauses,
+} from './control-record.ts';
 import type { VersionPoll } from './version-poll.ts';
 import { WeakMembers } from './weak-members.ts';
 
@@ -19,16 +26,15 @@ const RENEWED_AFTER_MS = 3_600_000;
 
 /**
  * The pauses of members on all instances: publishes those of this instance, and follows those of the others. All members that
- * use a store object share a record, so that a check asks about one name more however many members there are.
+ * use a store object share a board, so that a check asks about one name more however many members there are.
  */
-export class Controls extends PolledRecord<ControlRecord, MemberChange> {
+export class Controls extends Board<ControlRecord, MemberChange> {
   readonly #checks: VersionPoll;
   readonly #members: WeakMembers<ControlledMember, ClusterMember> = new WeakMembers();
   /** The most impatient of them, as which checks ask. */
   #soonest: WeakRef<ClusterMember> | undefined;
   /** As which the record is read for each of them. */
   readonly #readers: WeakMap<ClusterMember, ClusterMember> = new WeakMap();
-  #record: ControlRecord = {};
   /** When the record is published again (monotonic). */
   #renewAt = Infinity;
 
@@ -44,7 +50,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     // The member may still be under construction.
     queueMicrotask(() => {
       if (this.#members.get(host) === member)
-        this.#follow(host, pausedAfter(this.#record, member.options.name, 0, []));
+        this.#follow(host, pausedAfter(this.board, member.options.name, 0, []));
     });
   }
 
@@ -55,10 +61,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     this.#soonest = undefined;
     const { poller } = this;
     if (poller !== undefined) this.#askAs(poller);
-    else {
-      this.#checks.leave(this);
-      this.giveUp();
-    }
+    else this.#checks.leave(this);
   }
 
   /** Checks ask about the record as often as the most impatient of the members wants. */
@@ -97,7 +100,7 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
 
   override async adoptNewer(version?: number, waits?: boolean): Promise<void> {
     await super.adoptNewer(version, waits);
-    const writer = [...this.#members].find(([, { lock }]) => lock !== undefined);
+    const [writer] = this.#members;
     if (!this.#isOld || writer === undefined) return;
     const [host, member] = writer;
     const { options } = member;
@@ -105,12 +108,19 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     await this.publish({ host, member, name: options.name, isPaused: undefined }).catch(() => {});
   }
 
-  protected changed(changes: readonly MemberChange[], version: number): ControlRecord {
-    return withPauses(this.#record, changes, version);
+  protected changed(record: ControlRecord, changes: readonly MemberChange[]): ControlRecord {
+    return withPauses(record, changes, THIS_EDITION);
   }
 
-  protected override shared(changes: readonly MemberChange[], record: ControlRecord): void {
-    this.#record = record;
+  protected dated(record: ControlRecord, version: number): ControlRecord {
+    return datedRecord(record, version);
+  }
+
+  protected without(record: ControlRecord): ControlRecord {
+    return record;
+  }
+
+  protected override shared(changes: readonly MemberChange[]): void {
     for (const change of changes) {
       const { options } = change.member;
       this.#renewLater(options, options.clock.monotonic());
@@ -121,13 +131,11 @@ export class Controls extends PolledRecord<ControlRecord, MemberChange> {
     }
   }
 
-  protected take(record: ControlRecord | undefined, _: number, after: number, writtenAt: number): void {
-    if (record === undefined) return;
-    this.#record = record;
+  protected taken(after: number, writtenAt: number): void {
     for (const [host, member] of this.#members) {
       this.#renewLater(member.options, writtenAt);
       const own = this.unpublished.filter((change) => change.host === host);
-      this.#follow(host, pausedAfter(record, member.options.name, after, own));
+      this.#follow(host, pausedAfter(this.board, member.options.name, after, own));
     }
   }
 

@@ -21,7 +21,6 @@ class BackendCoordination<S> implements Coordination {
     const serverClock = lock === undefined ? undefined : new ServerClock(clock);
     return {
       hasStore: store !== undefined,
-      hasLock: lock !== undefined,
       now: () => (serverClock ?? clock).now(),
       coordinator: (options, events, timing) =>
         new MemberCoordinator(

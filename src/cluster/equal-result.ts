@@ -22,7 +22,7 @@ export interface ComparedResult<R> {
 
 /** The version in place, if it can be confirmed for other instances. */
 export function versionToConfirm<T>(
-  { store, marks, lock }: ClusterMember,
+  { store, marks }: ClusterMember,
   entry: Entry<T>,
   token: number | undefined,
 ): number | undefined {
@@ -30,9 +30,8 @@ export function versionToConfirm<T>(
   const state = clusterStateOf(entry);
   const { as, version, pin } = state.held;
   const isOutOfDate = version <= Math.max(state.mark, marks?.outOfDateUpTo(id, tags) ?? 0);
-  const isTold = lock === undefined || (lock.tellsConfirmations && token !== undefined);
-  const isOrdered = as === 'published' && pin === undefined && isTold;
-  const isIn = store?.confirms === true && version !== state.undecodableVersion;
+  const isOrdered = as === 'published' && pin === undefined && token !== undefined;
+  const isIn = store !== undefined && version !== state.undecodableVersion;
   return isIn && isOrdered && !isOutOfDate && !marks?.isBeingMarked(tags) ? version : undefined;
 }
 

@@ -52,6 +52,10 @@ export class HeldLease {
     this.#validUntil = validUntil;
   }
 
+  get token(): number {
+    return this.id.token;
+  }
+
   /** It has ended, or may have ended. */
   get isLost(): boolean {
     return this.#isLost || this.leftMs <= 0;
@@ -177,6 +181,18 @@ export class HeldLease {
       void this.#releaseLater(outcome).then(over);
       return false;
     }
+  }
+
+  /** It was released in another step. */
+  released(): void {
+    this.stop();
+    this.#isReleased = true;
+  }
+
+  /** The answer to another step shows that it is over. */
+  taken(): void {
+    this.stop();
+    this.#isTaken = this.#isLost = true;
   }
 
   #withStepTimeout<R>(name: string, step: (lock: LeaseHome['steps']) => Promise<R>): Promise<R> {

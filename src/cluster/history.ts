@@ -2,18 +2,7 @@ import type { VersionRecord } from '../data/version-record.ts';
 import { ownOptions } from '../option-checks.ts';
 import { withDamage } from './damage.ts';
 import { publisherIn } from './snapshot.ts';
-import type { SnapshotStore, StoredVersion } from './store-contract.ts';
-
-/** The history of a name where a backend lists no versions: its present snapshot. */
-export async function presentOnly(
-  backend: Pick<SnapshotStore, 'read'>,
-  name: string,
-): Promise<readonly VersionRecord[]> {
-  const present = await backend.read(name);
-  if (present === undefined) return [];
-  const { payload: beginning, ...snapshot } = present;
-  return [versionRecord({ ...snapshot, beginning, bytes: bytesOf(beginning) })];
-}
+import type { StoredVersion } from './store-contract.ts';
 
 /** The record of a version that a backend has listed. */
 export function versionRecord(stored: StoredVersion): VersionRecord {

@@ -1,5 +1,6 @@
-import { parseJson } from '../bounded-json.ts';
 import type { KeysMark, Mark, NamedId } from '../data/mark.ts';
+import { boardCodec } from './board-codec.ts';
+import type { Codec } from './store-contract.ts';
 
 /** The marks on the keys of a member, as its rounds see them. */
 export interface MarksOnKeys {
@@ -149,16 +150,28 @@ export function outOfDateUpTo(
   return most;
 }
 
+/** The invalidation log of an edition, in which no mark is later than its version. */
+export function datedLog(
+  { invalidatedUpTo, droppedUpTo, entries }: InvalidationLog,
+  version: number,
+): InvalidationLog {
+  const dated = (one: number): number => Math.min(one, version);
+  return {
+    invalidatedUpTo: dated(invalidatedUpTo),
+    droppedUpTo: dated(droppedUpTo),
+    entries: entries.map((entry) => ({
+      ...entry,
+      version: dated(entry.version),
+      ...(entry.droppedBy && { droppedBy: dated(entry.droppedBy) }),
+    })),
+  };
+}
+
 /** The invalidation log as it travels: JSON has no bigint, and no `NaN`. */
-export const invalidationLogCodec = {
-  format: 'tickless-journal/1',
-  encode: (log: unknown): string =>
-    JSON.stringify(log, (_, value) => {
-      if (typeof value === 'bigint') return { bigint: String(value) };
-      return typeof value === 'number' && !Number.isFinite(value) ? { number: String(value) } : value;
-    }),
-  decode: (text: string | Uint8Array): InvalidationLog => checked(parseJson(String(text)) as InvalidationLog),
-};
+export const invalidationLogCodec: Codec = boardCodec('tickless-journal/1', checked, (_, value) => {
+  if (typeof value === 'bigint') return { bigint: String(value) };
+  return typeof value === 'number' && !Number.isFinite(value) ? { number: String(value) } : value;
+});
 
 function checked(log: InvalidationLog): InvalidationLog {
   const isVersion = (version: unknown): boolean => Number.isSafeInteger(version) && (version as number) >= 0;

@@ -1,8 +1,11 @@
 import type { KeysMark } from '../data/mark.ts';
 import type { PolledKeys } from '../engine/coordinator.ts';
+import { Board } from './board.ts';
+import { THIS_EDITION } from './board-codec.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import type { OwnMember } from './fleet-report.ts';
 import {
+  datedLog,
   EMPTY,
   type InvalidationLog,
   lostUpTo,
@@ -11,21 +14,19 @@ import {
   outOfDateUpTo,
   withMarks,
 } from './invalidation-log.ts';
-import { PolledRecord } from './polled-record.ts';
 import { reportedKeys } from './reported-keys.ts';
 import type { Reporting } from './store-reports.ts';
 
 /**
  * The marks on the keys of a cache: publishes those of this instance, and applies those of the others here.
  *
- * They are in an invalidation log, a snapshot of its own under the bare name of the cache, so that a check asks about one name however
- * many keys there are.
+ * They are in an invalidation log, a board under the bare name of the cache, so that a check asks about one name however many keys
+ * there are.
  */
-export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements Reporting, MarksOnKeys {
+export class KeyMarks extends Board<InvalidationLog, KeysMark> implements Reporting, MarksOnKeys {
   protected readonly member: ClusterMember;
   readonly poller: ClusterMember;
   readonly #keys: PolledKeys;
-  #log: InvalidationLog = EMPTY;
 
   /** @param member the cache. */
   constructor(member: ClusterMember, keys: PolledKeys) {
@@ -36,12 +37,12 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
   }
 
   reported(): OwnMember {
-    return reportedKeys(this.member, this.#keys, this.applied);
+    return reportedKeys(this.member, this.#keys, this.knownVersion);
   }
 
   /** The version up to which values of a key with these tags are out of date. */
   outOfDateUpTo(id: unknown, tags: readonly string[] | undefined): number {
-    return outOfDateUpTo(this.#log, id, tags);
+    return outOfDateUpTo(this.board, id, tags);
   }
 
   isBeingMarked(tags: readonly string[] | undefined): boolean {
@@ -54,18 +55,19 @@ export class KeyMarks extends PolledRecord<InvalidationLog, KeysMark> implements
     return this.member;
   }
 
-  protected changed(marks: readonly KeysMark[], version: number): InvalidationLog {
-    this.#log = withMarks(this.#log, marks, version);
-    return this.#log;
+  protected changed(log: InvalidationLog, marks: readonly KeysMark[]): InvalidationLog {
+    return withMarks(log, marks, THIS_EDITION);
   }
 
-  protected take(
-    found: InvalidationLog | undefined,
-    version: number,
-    after: number,
-    writtenAt: number,
-  ): void {
-    this.#log = found ?? lostUpTo(this.#log, version);
-    for (const { mark, upTo } of marksAfter(this.#log, after)) this.#keys.apply(mark, upTo, writtenAt);
+  protected dated(log: InvalidationLog, version: number): InvalidationLog {
+    return datedLog(log, version);
+  }
+
+  protected without(log: InvalidationLog, version: number): InvalidationLog {
+    return lostUpTo(log, version);
+  }
+
+  protected taken(after: number, writtenAt: number): void {
+    for (const { mark, upTo } of marksAfter(this.board, after)) this.#keys.apply(mark, upTo, writtenAt);
   }
 }

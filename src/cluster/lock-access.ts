@@ -17,10 +17,10 @@ export function lockAccess(
   const urgent: LockSteps = {
     leaseFor: steps.leaseFor,
     longestName: steps.longestName,
-    tellsConfirmations: steps.tellsConfirmations,
     acquire: (request) => steps.acquire(request),
     extend: (lease, leaseFor) => access.runUrgent(() => steps.extend(lease, leaseFor)),
     release: (lease, outcome) => steps.release(lease, outcome),
+    settle: steps.settle?.bind(steps),
     inspect: (name) => steps.inspect(name),
     runs: steps.runs,
     async warning() {

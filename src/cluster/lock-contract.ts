@@ -13,7 +13,7 @@ export interface AcquireRequest {
   readonly leaseFor: number;
   /** Host name of the caller. Shown to operators; never compared. */
   readonly host: string;
-  /** Ignores the hold of a finished round and the backoff of a failed one; never a live lease. */
+  /** Ignores the hold of a finished round and the backoff of a failed one; never a live lease, nor that of a version which is pinned. */
   readonly force: boolean;
 }
 
@@ -102,7 +102,7 @@ export type ReleaseOutcome =
       readonly error?: string | undefined;
     }
   | {
-      /** Ended without a result: any instance may begin at once. */
+      /** Ended without a result: any instance may begin at once, unless this lease has ignored a hold: that goes on then. */
       readonly as: 'abandoned';
     };
 
@@ -163,11 +163,6 @@ export interface LockProvider {
   readonly leaseFor: number;
   /** The longest name that the lock accepts, in bytes of UTF-8. `undefined`: any length. */
   readonly longestName?: number | undefined;
-  /**
-   * Its answer `done` has the `confirms` of the release. Without that a value that was loaded again unchanged is published as
-   * any. @default false
-   */
-  readonly tellsConfirmations?: boolean | undefined;
   /** Requests a lease. Of concurrent callers exactly one is answered `acquired`, the others `held` or `done`. */
   acquire(request: AcquireRequest): Promise<AcquireAnswer>;
   /**

@@ -31,10 +31,10 @@ import { acquireLease, TRIES } from './acquire-lease.ts';
 import { accessOf, type BackendAccess, withStepTimeout } from './backend-access.ts';
 import type { LockSteps } from './backend-steps.ts';
 import { thisHost, thisProcess } from './identity.ts';
+import { LeaseRequests } from './lease-requests.ts';
 import type { LockProvider } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
 import { recordName } from './namespace.ts';
-import { PendingRequest } from './pending-request.ts';
 import { isRegistering, register } from './registration.ts';
 import { RunningTasks, type TaskRun } from './running-tasks.ts';
 import type { Store } from './store-contract.ts';
@@ -222,7 +222,7 @@ export function lockedTask<R, A extends readonly unknown[] = []>(
     const wanted = { name: lockName, leaseFor: leaseMs, force: false, owner };
     const limits = { silenceMs: source.limitMs, mostMs: LONGEST_STEP_MS };
     const patience = { tries: TRIES, limits };
-    return asked(lockName, () => acquireLease(source, wanted, new PendingRequest(), clock, patience));
+    return asked(lockName, () => acquireLease(source, wanted, new LeaseRequests(clock), clock, patience));
   }
 
   /** An instance that registers the name does not run the task: its lease is waited for. */

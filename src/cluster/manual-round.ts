@@ -1,83 +1,62 @@
-import type { VersionMaker } from '../data/version-record.ts';
 import type { ShareRequest } from '../engine/coordinator.ts';
 import { inDetachedContext } from '../engine/detached-context.ts';
 import type { Entry } from '../engine/entry.ts';
 import { closedError } from '../engine/read-errors.ts';
-import { TicklessError } from '../errors.ts';
+import { reasonOf, TicklessError } from '../errors.ts';
 import { Deferred } from '../time/deferred.ts';
-import { setSharedTimeout } from '../time/shared-timer.ts';
 import { showDuration } from '../time/show-duration.ts';
 import { PATIENT } from './backend-patience.ts';
+import type { SnapshotChange } from './backend-steps.ts';
+import { Change } from './change.ts';
 import type { ClusterMember } from './cluster-member.ts';
-import type { RoundUnderWay } from './cluster-state.ts';
-import type { HeldLease } from './held-lease.ts';
-import type { ReleaseOutcome } from './lock-contract.ts';
-import type { MemberLock } from './member-lock.ts';
-import { type Pin, pinnedError } from './pin.ts';
-import { releaseOf } from './pin-check.ts';
-import { pollAfter } from './poll-delays.ts';
-import { type Published, type PublishRecord, publishRecord } from './publication.ts';
+import { clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
+import { thisHost, thisProcess } from './identity.ts';
+import type { MemberStore } from './member-store.ts';
+import { pinnedError } from './pin.ts';
+import { held, type PublishRecord, publish, publishRecord } from './publication.ts';
 import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
-import { withoutResult } from './without-result.ts';
+import type { Settle } from './snapshot-writer.ts';
+import { unavailable } from './unavailable.ts';
 
 /**
- * A round without a load: a value that was set by hand, or a mark, is published under a token of its own, so that it is newer
- * than the result of any load before. It begins when the round before it is over, and ignores the hold of a round that is done.
+ * A round without a load: a value that was set by hand, or a mark, is published under a version of its own, which is newer than the
+ * result of any load before. It is one command, and waits for no lease: a load under way elsewhere loses its own, so that its result is
+ * not published.
  */
 export class ManualRound extends SerialRound<unknown> {
   readonly isLoading: boolean = false;
-  /** Resolves when the store has the value, with the token if there is a lock. Rejects with `BACKEND_DOWN` or `CLOSED`. */
-  readonly shared: Promise<number | undefined>;
+  /** Resolves with the version when the store has it. Rejects with `BACKEND_DOWN`, `PINNED` or `CLOSED`. */
+  readonly shared: Promise<number>;
   readonly #until: number;
-  /** It is published only where the store has no newer version than the person has seen. */
-  readonly #isAsSeen: boolean;
+  readonly #givenUp: Deferred<never> = new Deferred();
   #isGivenUp = false;
-  /** It waits for the end of the round before, and for nothing else. */
   #hasEnded = false;
-  /** Ends a wait. */
-  #wake: (() => void) | undefined;
 
   /**
    * @param entry the value is in place, with its times.
    * @param as see {@link Coordinator.share}.
-   * @param prepare changes the value when the lease is held, whose token it gets; if it rejects nothing is published.
    */
-  constructor(
-    member: ClusterMember,
-    entry: Entry<unknown>,
-    as?: ShareRequest,
-    prepare?: (token: number) => Promise<void>,
-  ) {
+  constructor(member: ClusterMember, entry: Entry<unknown>, as: ShareRequest = {}) {
     super(member, entry);
     const { clock, timeoutMs } = member.options;
-    const now = clock.monotonic();
-    const request = typeof as === 'object' ? as : {};
-    const isUnpinned = 'unpinned' in request;
-    if (as === 'due' || isUnpinned) member.timing.expected(entry);
-    const mark = as === 'invalidated' || as === 'dropped' ? as : undefined;
-    this.#until = now + timeoutMs;
-    this.#isAsSeen = isUnpinned || as === 'pinned-as-seen';
-    const recordNow = (): PublishRecord => {
-      const about = { isAbsent: false, isKept: false, took: 0 };
-      const origin = isUnpinned ? request.unpinned : request;
-      const by = { isManual: true, mark, made: makerOf(as), origin };
-      const record = { ...publishRecord(member, entry, about, this.state.newest), ...by };
-      const { pin } = this.state.held;
-      return isPinned(as) && pin !== undefined ? pinned(record, pin) : record;
-    };
-    const record = recordNow();
-    const prepared = async (token: number): Promise<PublishRecord> => {
-      if (prepare === undefined) return record;
-      await prepare(token);
-      return recordNow();
-    };
-    this.shared = inDetachedContext(() => this.#share(prepared));
+    this.#until = clock.monotonic() + timeoutMs;
+    if ('unpinned' in as) member.timing.expected(entry);
+    const record = recordOf(member, entry, as);
+    const change = new Change(
+      {
+        expected: expectedBy(as),
+        sparesPinned: record.mark !== undefined,
+        pins: record.pin !== undefined,
+      },
+      () => (this.#isGivenUp ? 0 : this.#until - clock.monotonic()),
+    );
+    this.shared = inDetachedContext(() => this.#share(record, change));
     const end = (): void => this.end();
     this.shared.then(end, end);
   }
 
-  /** For the load that it waits for. */
+  /** For the load that it supersedes. */
   previous(): ReturnType<RoundUnderWay['previous']> {
     return this.before?.previous();
   }
@@ -94,150 +73,95 @@ export class ManualRound extends SerialRound<unknown> {
     this.before?.overtakenBy(version);
   }
 
-  /** Ends it unless it has its lease: it rejects with `CLOSED`. One that has it goes on to its end, which is near. */
+  get writing(): Promise<void> {
+    return this.published;
+  }
+
+  fenced(): void {
+    this.before?.fenced();
+  }
+
+  get mayFence(): boolean {
+    return !this.#hasEnded || this.before?.mayFence === true;
+  }
+
+  /** Ends it unless its command is under way: it rejects with `CLOSED`. */
   giveUp(): void {
     this.#isGivenUp = true;
-    this.#wake?.();
+    this.#givenUp.reject(this.#closed());
   }
 
-  async #share(prepared: (token: number) => Promise<PublishRecord>): Promise<number | undefined> {
-    const { lock, options } = this.member;
-    await this.#beforeEnds();
-    this.before = undefined;
+  async #share(record: PublishRecord, change: Change): Promise<number> {
+    const { member, entry, state } = this;
+    const store = member.store as MemberStore;
+    await this.#othersAreWritten();
+    const settle: Settle = async (made, name) => {
+      const { payload } = made as Extract<SnapshotChange, { readonly as: 'write' }>;
+      const dueIn = Math.max(0, record.dueAt - member.options.clock.monotonic());
+      return { written: await store.change(name, payload, change.request(dueIn)), isReleased: false };
+    };
     for (;;) {
-      if (lock !== undefined) {
-        this.lease = await this.#acquire(lock);
-        this.lease.renew(() => {}, this.#until); // a codec may be slow
+      const { as, version } = await publish(member, store, entry, record, change, settle);
+      this.hasPublished();
+      if (as === 'shared') {
+        this.fenced();
+        held(member, entry, record.dueAt);
+        state.holder = { owner: thisProcess(), host: thisHost(), token: version };
+        return version;
       }
-      const record = await this.#recordOf(prepared);
+      if (this.#isGivenUp) throw this.#closed();
+      if (as === 'unwritten') throw this.#unwritten(record);
       if (record.mark !== undefined) await this.#throwIfPinned();
-      else if (this.#isAsSeen) await this.#throwIfReplaced();
-      let outcome: Published | undefined;
-      let isLost = false;
-      await this.publish(record, (published) => {
-        outcome = published;
-        isLost = this.lease?.isLost === true;
-      });
-      if (outcome !== 'shared')
-        throw this.#unpublished(
-          outcome === 'overtaken' ? 'the backend has a newer version' : 'the backend could not be written to',
-        );
-      // Another instance may have taken over before that was written: it would load, and replace what is to be pinned.
-      if (record.pin === undefined || !(isLost || this.lease?.isTaken)) return this.lease?.id.token;
-      if (options.clock.monotonic() >= this.#until) throw this.#tooLate('its lease had ended before');
+      if (record.mark === undefined || change.isConditional)
+        throw this.#unpublished('the backend has a newer version');
     }
   }
 
-  #unpublished(why: string): TicklessError {
+  /** A mark has no value of its own: its error is that of the backend. */
+  #unwritten({ mark }: PublishRecord): TicklessError {
     const { store, options } = this.member;
     const { error } = store ?? {};
-    const about = { member: options.name, key: this.entry.key, cause: error?.cause };
-    return new TicklessError('BACKEND_DOWN', `the value is not published: ${error?.message ?? why}`, about);
+    if (error === undefined) return this.#unpublished('the backend could not be written to');
+    if (mark !== undefined) return unavailable(error, options.name, this.entry.key);
+    return this.#unpublished(reasonOf(error), error.cause);
   }
 
-  async #recordOf(prepared: (token: number) => Promise<PublishRecord>): Promise<PublishRecord> {
-    try {
-      return await prepared(this.lease?.id.token ?? 0);
-    } catch (error) {
-      await this.#giveBack(() => this.#withoutResult());
-      throw error;
-    }
+  #unpublished(why: string, cause?: unknown): TicklessError {
+    const about = { member: this.member.options.name, key: this.entry.key, cause };
+    return new TicklessError('BACKEND_DOWN', `the value is not published: ${why}`, about);
   }
 
-  /** Waits while another instance loads: its result is older than this value. */
-  async #acquire(lock: MemberLock): Promise<HeldLease> {
-    const { clock } = this.member.options;
-    const since = clock.monotonic();
-    for (;;) {
-      const answer = await lock.acquire(this.entry, true, () => PATIENT);
-      if (this.#isGivenUp && answer.kind === 'acquired')
-        await lock.release(answer.lease, () => this.#withoutResult());
-      this.#throwIfGivenUp();
-      if (answer.kind === 'acquired') return answer.lease;
-      if (answer.kind === 'unavailable') throw answer.error;
-      if (clock.monotonic() >= this.#until) throw this.#tooLate(`${answer.owner} holds the lease`);
-      await this.#wait(pollAfter(clock.monotonic() - since, answer.retryAfter));
-    }
-  }
-
-  /** Its lease has ignored a hold, which may be that of a pinned version. */
-  #withoutResult(): ReleaseOutcome {
-    return withoutResult(this.member.store?.keepsVersions === true);
+  #closed(): TicklessError {
+    const { name } = this.member.options;
+    return closedError(name, this.entry.key, 'was closed before the value was published');
   }
 
   /** Only people replace a pinned version. The pin may be of another instance, and not be known here yet. */
   async #throwIfPinned(): Promise<void> {
-    const { options, mayBePinned } = this.member;
-    if (!mayBePinned) return;
-    const { pin: found, wasRead } = await this.#newer();
-    const pin = found ?? this.state.pinAt(options.clock.monotonic());
-    if (pin === undefined && wasRead) return;
-    if (pin === undefined) return this.#refuse('it is not known whether a version is pinned');
-    await this.#giveBack(() => releaseOf(pin.untilAt, options.clock.monotonic()));
-    throw pinnedError(options, pin);
+    const { options } = this.member;
+    const validSince = (): number => -Infinity;
+    const snapshots = new RemoteSnapshots(this.member, this.entry, false, () => PATIENT, validSince);
+    const { pin = this.state.pinAt(options.clock.monotonic()) } = await snapshots.newer();
+    if (pin !== undefined) throw pinnedError(options, pin);
+    if (!snapshots.wasRead) throw this.#unpublished('a version is pinned');
   }
 
-  /** Another person may have published a version since, which has ended the pin. */
-  async #throwIfReplaced(): Promise<void> {
-    const { isThere, wasRead } = await this.#newer();
-    if (isThere) return this.#refuse('the backend has a newer version');
-    if (!wasRead) return this.#refuse('it is not known whether the backend has a newer version');
-  }
-
-  async #newer() {
-    const snapshots = new RemoteSnapshots(
-      this.member,
-      this.entry,
-      false,
-      () => PATIENT,
-      () => -Infinity,
-    );
-    return { ...(await snapshots.newer()), wasRead: snapshots.wasRead };
-  }
-
-  /** Gives the lease back. Rejects. */
-  async #refuse(why: string): Promise<never> {
-    await this.#giveBack(() => this.#withoutResult());
-    throw this.#unpublished(why);
-  }
-
-  async #giveBack(end: () => ReleaseOutcome): Promise<void> {
-    const released = this.release(end);
-    this.lease = undefined;
-    await released;
-  }
-
-  async #beforeEnds(): Promise<void> {
-    const over = this.before?.over;
-    if (over === undefined) return;
-    const isOver = await this.#wait(this.#until - this.member.options.clock.monotonic(), over);
-    if (!isOver) throw this.#tooLate('the load before it has not ended');
-  }
-
-  /** Waits, until that is over at the latest. The caller waits too, so the process lives meanwhile. @returns whether it is over. */
-  async #wait(ms: number, over?: Promise<void>): Promise<boolean> {
-    const ended = new Deferred<boolean>();
-    const wake = (): void => ended.resolve(false);
-    const timer = setSharedTimeout(this.member.options.clock, wake, ms, over === undefined ? ms / 2 : 0);
-    timer.ref();
-    this.#wake = wake;
-    void over?.then(() => ended.resolve(true));
-    const isOver = await ended.promise;
-    timer.cancel();
-    this.#throwIfGivenUp();
-    return isOver;
-  }
-
-  #throwIfGivenUp(): void {
-    if (!this.#isGivenUp) return;
-    const { name } = this.member.options;
-    throw closedError(name, this.entry.key, 'was closed before the value was published');
-  }
-
-  #tooLate(why: string): TicklessError {
-    const { name, timeoutMs } = this.member.options;
-    const text = `the value was not published within ${showDuration(timeoutMs)}: ${why}`;
-    return new TicklessError('BACKEND_DOWN', text, { member: name, key: this.entry.key });
+  /** A result that is being written here is older, and so is a change before this one. A load under way is not waited for. */
+  async #othersAreWritten(): Promise<void> {
+    const writing = this.before?.writing;
+    if (writing === undefined) return;
+    const { clock, name, timeoutMs } = this.member.options;
+    const late = (): void => {
+      const why = `the value was not published within ${showDuration(timeoutMs)}: the one before it has not been written`;
+      this.#givenUp.reject(new TicklessError('BACKEND_DOWN', why, { member: name, key: this.entry.key }));
+    };
+    const timer = clock.setTimeout(late, timeoutMs);
+    timer.ref(); // the caller waits too, so the process lives meanwhile
+    try {
+      await Promise.race([writing, this.#givenUp.promise]);
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** The next round begins when this one is over, and the one before it. */
@@ -249,17 +173,22 @@ export class ManualRound extends SerialRound<unknown> {
   }
 }
 
-/** The record of a version that no load replaces before the pin is over. */
-function pinned(record: PublishRecord, pin: Pin): PublishRecord {
-  return { ...record, pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
+/** An entry as it is now, and how it is published. */
+function recordOf(member: ClusterMember, entry: Entry<unknown>, as: ShareRequest): PublishRecord {
+  const about = { isAbsent: false, isKept: false, took: 0 };
+  const { held } = clusterStateOf(entry);
+  const record = { ...publishRecord(member, entry, about), isManual: true };
+  if ('markedOver' in as) return { ...record, mark: as.mark, made: 'invalidate' };
+  if ('unpinned' in as) return { ...record, made: 'unpin', origin: as.unpinned };
+  if (!('pinnedOver' in as)) return { ...record, made: 'set', origin: as };
+  const { pin } = held;
+  // No load replaces it before the pin is over.
+  const pinned = pin && { pin, dueAt: pin.untilAt, isDueTimeOverridden: true };
+  return { ...record, ...pinned, made: 'rollback' };
 }
 
-function isPinned(as: ShareRequest | undefined): boolean {
-  return as === 'pinned' || as === 'pinned-as-seen';
-}
-
-function makerOf(as: ShareRequest | undefined): VersionMaker {
-  if (isPinned(as)) return 'rollback';
-  if (typeof as === 'object') return 'unpinned' in as ? 'unpin' : 'set';
-  return as === undefined ? 'set' : 'invalidate';
+function expectedBy(as: ShareRequest): number | undefined {
+  if ('markedOver' in as) return as.markedOver;
+  if ('unpinned' in as) return as.over;
+  return 'pinnedOver' in as ? as.pinnedOver : undefined;
 }

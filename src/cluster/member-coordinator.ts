@@ -86,10 +86,6 @@ export class MemberCoordinator implements Coordinator {
     this.checks.join(marks, member, member.propagateWithinMs);
   }
 
-  get hasRounds(): boolean {
-    return this.#member.lock !== undefined || this.#member.options.kind !== 'task';
-  }
-
   async register(): Promise<void> {
     await this.#member.lock?.register();
   }
@@ -137,6 +133,7 @@ export class MemberCoordinator implements Coordinator {
   expect(entry: Entry<unknown>, version: number): void {
     const state = clusterStateOf(entry);
     if (!state.isInvalidatedHere(entry)) state.expectedToken = version;
+    state.round?.overtakenBy(version);
   }
 
   async takeOver<T>(host: PolledEntry<T>, version: number, isBehind: () => boolean): Promise<void> {
@@ -240,11 +237,8 @@ export class MemberCoordinator implements Coordinator {
     if (polled !== undefined) this.checks?.leave(polled);
     await this.#task?.close();
     this.#controlled?.by.leave(this.#controlled.host);
-    await Promise.all([
-      this.#reporting && fleet?.leave(this.#reporting, this.#member),
-      this.#marks?.close(),
-      lock?.close(),
-    ]);
+    this.#marks?.close();
+    await Promise.all([this.#reporting && fleet?.leave(this.#reporting, this.#member), lock?.close()]);
   }
 
   problems(): CoordinationProblem[] {

@@ -5,41 +5,43 @@ import { acquireLease, type LeaseSource, TRIES } from './acquire-lease.ts';
 import { SilenceError } from './answer-watch.ts';
 import { type BackendAccess, type BackendReply, withStepTimeout } from './backend-access.ts';
 import { acquireSilenceMs, type BackendPatience, stepLimits } from './backend-patience.ts';
-import type { LockSteps } from './backend-steps.ts';
+import type { ClaimAnswer, LockSteps, Settled, SnapshotChange } from './backend-steps.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { countedSteps } from './counted-steps.ts';
 import type { HeldLease } from './held-lease.ts';
 import { thisHost } from './identity.ts';
-import type { AcquireAnswer, ReleaseOutcome } from './lock-contract.ts';
+import { LeaseRequests } from './lease-requests.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import type { MemberContext } from './member-context.ts';
 import { MemberRuns } from './member-runs.ts';
 import { OpenLeases } from './open-leases.ts';
 import { OutageEvents } from './outage-events.ts';
-import { endOfUnused, PendingRequest } from './pending-request.ts';
 import { isPlausibleToken } from './plausible.ts';
 import { type Registrar, register } from './registration.ts';
 import type { ServerClock } from './server-clock.ts';
-import { UnansweredRequests } from './unanswered-requests.ts';
 import { unavailable, unavailableCause } from './unavailable.ts';
-import { withoutResult } from './without-result.ts';
+
+type DistributiveOmit<U, K extends PropertyKey> = U extends unknown ? Omit<U, K> : never;
 
 type LeaseAnswer = Awaited<ReturnType<typeof acquireLease>>;
 
+/** The snapshot of the name, as far as the answer has it. */
+export interface Looked {
+  /** When it was asked (monotonic). */
+  readonly sentAt: number;
+  /** The snapshot was asked for if it is newer than this. `undefined`: it was not asked for. */
+  readonly newerThan: number | undefined;
+  readonly newer?: ClaimAnswer['newer'];
+  readonly pinnedFor?: ClaimAnswer['pinnedFor'];
+}
+
 /** The answer of the lock, with the lease where there is one. */
 export type Acquired =
-  | {
+  | (Looked & {
       readonly kind: 'acquired';
       readonly lease: HeldLease;
-      /** Its holder before had not released it. */
-      readonly tookOver: boolean;
-      /** It was given although a round that is done holds the next one back. */
-      readonly isForced: boolean;
-    }
-  | Extract<AcquireAnswer, { readonly kind: 'held' }>
-  | (Extract<AcquireAnswer, { readonly kind: 'done' }> & {
-      /** When it was asked (monotonic). */
-      readonly sentAt: number;
     })
+  | (Extract<ClaimAnswer, { readonly kind: 'held' | 'done' }> & Looked)
   | {
       readonly kind: 'unavailable';
       readonly error: TicklessError;
@@ -53,7 +55,7 @@ export class MemberLock {
   readonly #access: BackendAccess<LockSteps>;
   readonly #source: LeaseSource;
   readonly #serverClock: ServerClock | undefined;
-  readonly #unanswered: UnansweredRequests;
+  readonly #requests: LeaseRequests;
   readonly #outages: OutageEvents;
   readonly #open: OpenLeases = new OpenLeases();
   /** Those of a task; `undefined`: the lock keeps none. */
@@ -65,7 +67,6 @@ export class MemberLock {
     context: MemberContext,
     access: BackendAccess<LockSteps>,
     serverClock: ServerClock | undefined,
-    mayBePinned: boolean,
   ) {
     this.#context = context;
     this.#access = access;
@@ -82,15 +83,9 @@ export class MemberLock {
       release: async (...end) => answers.hear(Promise.resolve(counted.release(...end)), options.clock),
     };
     this.#outages = new OutageEvents('lock', events, (cause) => unavailable(cause, options.name));
-    const forcedEnd = mayBePinned ? withoutResult(true) : undefined;
-    this.#source = { steps, answers, limitMs, backgroundTimeoutMs, forcedEnd };
+    this.#source = { steps, answers, limitMs, backgroundTimeoutMs };
     this.#serverClock = serverClock;
-    this.#unanswered = new UnansweredRequests(context.options.clock, access.steps.leaseFor);
-  }
-
-  /** Other instances hear from it that a version is confirmed. */
-  get tellsConfirmations(): boolean {
-    return this.#access.steps.tellsConfirmations === true;
+    this.#requests = new LeaseRequests(context.options.clock, access.steps.leaseFor);
   }
 
   /** Why it could not be asked the last time. */
@@ -102,9 +97,15 @@ export class MemberLock {
   /**
    * Asks for the lease of an entry. A lock that can't be asked is a result here.
    *
+   * @param newerThan the snapshot is asked for too, if there is one that is newer than this. @default it is not
    * @throws {TicklessError} `OPTION` when the lock does not accept the name of the entry.
    */
-  async acquire(entry: Entry<unknown>, force: boolean, patienceOf: () => BackendPatience): Promise<Acquired> {
+  async acquire(
+    entry: Entry<unknown>,
+    force: boolean,
+    patienceOf: () => BackendPatience,
+    newerThan?: number,
+  ): Promise<Acquired> {
     const access = this.#access;
     const { clock, timeoutMs } = this.#context.options;
     const { leaseFor, longestName } = access.steps;
@@ -116,16 +117,14 @@ export class MemberLock {
     const step = async (isProbe: boolean): Promise<LeaseAnswer> => {
       try {
         const limits = stepLimits(silenceMs, { timeoutMs, leftMs: deadlineOf(entry) - clock.monotonic() });
-        const wanted = { name, leaseFor, force };
-        return await acquireLease(this.#source, wanted, state.request, clock, {
+        const wanted = { name, leaseFor, force, newerThan };
+        return await acquireLease(this.#source, wanted, this.#requests, clock, {
           tries: isProbe ? 1 : TRIES,
           limits,
         });
       } catch (error) {
         isUnanswered = !isProbe && error instanceof SilenceError;
         throw error;
-      } finally {
-        this.#unanswered.note(state.request, name);
       }
     };
     let asked = await access.ask(step, clock, patience);
@@ -134,15 +133,13 @@ export class MemberLock {
     if (asked.kind === 'open') {
       void asked.probe?.then(
         (probed) => {
-          const acquired = this.#acquired(entry, state, probed);
-          if (acquired.kind !== 'acquired') return;
-          const endsHold = acquired.isForced || acquired.tookOver;
-          void this.release(acquired.lease, () => endOfUnused(endsHold, this.#source));
+          const acquired = this.#acquired(entry, state, probed, newerThan);
+          if (acquired.kind === 'acquired') void this.release(acquired.lease, () => ({ as: 'abandoned' }));
         },
         () => {}, // a name that the lock does not accept: the next load reports it
       );
     }
-    return this.#acquired(entry, state, asked);
+    return this.#acquired(entry, state, asked, newerThan);
   }
 
   /** Makes its name known to operators: of a cache that of the cache. Rejects with `BACKEND_DOWN`, and for a name that the lock does not accept. */
@@ -156,7 +153,7 @@ export class MemberLock {
       inspect: () => withStepTimeout(() => steps.inspect(name), clock, limitMs),
       acquire: async (leaseMs, owner) => {
         const wanted = { name, leaseFor: leaseMs, owner, force: false };
-        const { answer } = await acquireLease(this.#source, wanted, new PendingRequest(), clock, {
+        const { answer } = await acquireLease(this.#source, wanted, new LeaseRequests(clock), clock, {
           tries: TRIES,
         });
         return answer.kind === 'acquired' ? answer.held : undefined;
@@ -171,17 +168,45 @@ export class MemberLock {
     return this.#access.run(() => lease.release(outcome, () => this.#open.delete(lease)));
   }
 
+  /** Changes the snapshot of a name and ends its lease in one step. */
+  async settle(lease: HeldLease, outcome: ReleaseOutcome, change: SnapshotChange): Promise<Settled> {
+    const { settle } = this.#access.steps;
+    this.#context.events.counters.storeCommands += 1;
+    const settled = await (settle as NonNullable<typeof settle>)(lease.id, outcome, change);
+    if (settled.written.kind === 'lost') lease.taken();
+    else if (settled.isReleased) {
+      lease.released();
+      this.#open.delete(lease);
+    }
+    return settled;
+  }
+
   /** The leases that may still be held at the backend. */
   get leases(): readonly LeaseLeft[] {
     return this.#open.of(this.#context.options.name);
   }
 
-  /** Gives back leases whose answers are still awaited. Never rejects; takes at most one time-out of the lock. */
-  close(): Promise<void> {
-    return this.#unanswered.giveBack(this.#source);
+  /**
+   * Gives back leases whose answers are still awaited: asked for once more, they are known. Never rejects; takes at most one time-out of
+   * the lock.
+   */
+  async close(): Promise<void> {
+    const { leaseFor } = this.#access.steps;
+    const giveBack = async (name: string): Promise<void> => {
+      const wanted = { name, leaseFor, force: false };
+      const { clock } = this.#context.options;
+      const { answer } = await acquireLease(this.#source, wanted, this.#requests, clock, { tries: 1 });
+      if (answer.kind === 'acquired') await answer.held.release(() => ({ as: 'abandoned' }));
+    };
+    await Promise.allSettled(this.#requests.names.map(giveBack));
   }
 
-  #acquired(entry: Entry<unknown>, state: ClusterState, asked: BackendReply<LeaseAnswer>): Acquired {
+  #acquired(
+    entry: Entry<unknown>,
+    state: ClusterState,
+    asked: BackendReply<LeaseAnswer>,
+    newerThan: number | undefined,
+  ): Acquired {
     const { options, log } = this.#context;
     this.#outages.note(this.#access.breaker.outage);
     switch (asked.kind) {
@@ -201,7 +226,8 @@ export class MemberLock {
         this.#leaseError = undefined;
         const { answer, sentAt } = asked.answer;
         this.#serverClock?.learn(answer.now, sentAt);
-        return this.#accept(entry, state, answer, sentAt);
+        const { newer } = answer;
+        return { ...this.#accept(entry, state, answer), sentAt, newerThan, newer };
       }
     }
   }
@@ -210,8 +236,7 @@ export class MemberLock {
     entry: Entry<unknown>,
     state: ClusterState,
     answer: LeaseAnswer['answer'],
-    sentAt: number,
-  ): Acquired {
+  ): DistributiveOmit<Exclude<Acquired, { readonly kind: 'unavailable' }>, keyof Looked> {
     if (!isPlausibleToken(Math.max(state.held.version, state.adoptAbove), answer.now)) {
       // The backend's clock was set back by more than a year. Later versions are lower, and adopted if they were loaded later.
       state.happened({ on: 'clock set back' });
@@ -219,16 +244,16 @@ export class MemberLock {
     if (answer.kind !== 'acquired') {
       const { owner, host, token } = answer;
       state.holder = { owner, host, token };
-      return answer.kind === 'done' ? { ...answer, sentAt } : answer;
+      return answer;
     }
     const { events, log, options } = this.#context;
     const { owner, token } = answer.lease;
     state.holder = { owner, host: thisHost(), token };
     void this.#access.steps.warning?.().then((text) => text && options.logger.warn(text));
     if (answer.damage !== undefined) log.recordDamaged(entry, answer.damage);
-    const { held, tookOver = false, isForced } = answer;
+    const { held, tookOver = false } = answer;
     events.round({ outcome: tookOver ? 'took-over' : 'acquired', token, ...keyOf(entry) });
     this.#open.add(held, entry.key);
-    return { kind: 'acquired', lease: held, tookOver, isForced };
+    return { kind: 'acquired', lease: held };
   }
 }

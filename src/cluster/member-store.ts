@@ -1,7 +1,7 @@
 import { checkStart, executionRecord } from '../data/execution-record.ts';
 import type { VersionRecord } from '../data/version-record.ts';
 import { deadlineOf, type Entry } from '../engine/entry.ts';
-import { TicklessError } from '../errors.ts';
+import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import type { BackendAccess, BackendReply } from './backend-access.ts';
 import { type BackendPatience, PATIENT, readSilenceMs, stepLimits } from './backend-patience.ts';
@@ -40,36 +40,38 @@ interface VersionAtStore {
   readonly decoded: () => Promise<ReadSnapshot>;
 }
 
+/** A version that the store has; `undefined`: its snapshot can't be used, which was reported. */
+export interface FoundVersion {
+  readonly version: number;
+  readonly snapshot: ReadSnapshot | undefined;
+}
+
+/** The result of a write in the place of a version. */
+type Replaced =
+  | { readonly kind: 'written'; readonly version: number }
+  | { readonly kind: 'refused'; readonly present: FoundVersion | undefined };
+
 /** The store as one member uses it: reads it, and reports what happens. Its {@link writer} writes to it. */
 export class MemberStore {
   readonly writer: SnapshotWriter;
   readonly #context: MemberContext;
   readonly #access: BackendAccess<StoreSteps>;
-  readonly #hasLock: boolean;
   /** Of its snapshots. */
   readonly #codec: Codec;
   /** The commands of this member. */
-  readonly #steps: Pick<StoreSteps, 'read' | 'write' | 'confirm' | 'history'>;
+  readonly #steps: Pick<StoreSteps, 'read' | 'change' | 'replace' | 'history'>;
   readonly #outages: OutageEvents;
 
-  /**
-   * @param hasLock a load may ask a lock too.
-   * @param codec of its snapshots. @default that of the store
-   */
-  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, hasLock: boolean, codec?: Codec) {
+  /** @param codec of its snapshots. @default that of the store */
+  constructor(context: MemberContext, access: BackendAccess<StoreSteps>, codec?: Codec) {
     this.#context = context;
     this.#access = access;
     this.#codec = codec ?? access.steps.codec;
-    this.#hasLock = hasLock;
     const { events, options } = context;
     const count = (): void => {
       events.counters.storeCommands += 1;
     };
-    const confirm = access.steps.confirm?.bind(access.steps);
-    this.#steps = {
-      ...countedSteps(access.steps, ['read', 'write', 'history'], count),
-      ...(confirm && countedSteps({ confirm }, ['confirm'], count)),
-    };
+    this.#steps = countedSteps(access.steps, ['read', 'change', 'replace', 'history'], count);
     this.#outages = new OutageEvents('store', events, (cause) => unavailable(cause, options.name));
     this.writer = new SnapshotWriter(context, access, this.#steps, this.#codec, () => this.noteOutage());
   }
@@ -88,11 +90,6 @@ export class MemberStore {
   get error(): TicklessError | undefined {
     const { isTripped, cause = this.writer.error } = this.#access.breaker;
     return isTripped || cause !== undefined ? unavailable(cause, this.#context.options.name) : undefined;
-  }
-
-  /** A version in it may be confirmed, instead of written again. */
-  get confirms(): boolean {
-    return this.#access.steps.confirm !== undefined;
   }
 
   /** How long it is not asked, in milliseconds, because it did not answer; 0: it is asked. */
@@ -117,7 +114,7 @@ export class MemberStore {
     const { steps, limitMs, answers } = this.#access;
     const { options, names, log } = this.#context;
     const { clock, timeoutMs } = options;
-    const silenceMs = readSilenceMs(limitMs, patience, this.#hasLock);
+    const silenceMs = readSilenceMs(limitMs, patience);
     let sentAt = 0;
     try {
       const name = await names.atBackend(entry, steps.longestName);
@@ -137,20 +134,41 @@ export class MemberStore {
       }
       this.#noteRead(asked);
       if (asked.kind !== 'answered') return 'unread';
-      if (asked.answer === undefined) return undefined;
-      const stored = withDamage(asked.answer);
-      const { version, damage } = stored;
-      if (damage === undefined && version <= newerThan) return undefined;
-      try {
-        return await this.#decoded(entry, stored, sentAt, sliceBudgetOf(clock, timeoutMs, silenceMs));
-      } catch (error) {
-        this.#rejected(entry, version, error as Error);
-        return undefined;
-      }
+      return await this.newerOf(entry, asked.answer, newerThan, sentAt, silenceMs);
     } catch (error) {
       log.unreadable(entry, unavailableCause(error)); // the key has no name, or one that the store does not accept
       return 'unread';
     }
+  }
+
+  /**
+   * The snapshot that was found, if it is newer and can be used. Never rejects: failures are reported.
+   *
+   * @param sentAt when it was asked for (monotonic).
+   */
+  async newerOf(
+    entry: Entry<unknown>,
+    found: StoredSnapshot | undefined,
+    newerThan: number,
+    sentAt: number,
+    silenceMs: number = this.#access.limitMs,
+  ): Promise<ReadSnapshot | undefined> {
+    if (found === undefined) return undefined;
+    const { clock, timeoutMs } = this.#context.options;
+    const stored = withDamage(found);
+    const { version, damage } = stored;
+    if (damage === undefined && version <= newerThan) return undefined;
+    try {
+      return await this.#decoded(entry, stored, sentAt, sliceBudgetOf(clock, timeoutMs, silenceMs));
+    } catch (error) {
+      this.#rejected(entry, version, error as Error);
+      return undefined;
+    }
+  }
+
+  /** A change of a person. @param name of the entry at the backend. */
+  change(...asked: Parameters<StoreSteps['change']>): ReturnType<StoreSteps['change']> {
+    return this.#steps.change(...asked);
   }
 
   /** The versions of an entry that the store has, newest first. Rejects with `BACKEND_DOWN`. */
@@ -175,22 +193,41 @@ export class MemberStore {
   }
 
   /**
-   * The snapshot that the store has now; `undefined`: there is none that can be used. Rejects with `BACKEND_DOWN`
-   * when the store does not answer.
+   * The version that the store has now; `undefined`: there is none. Rejects with `BACKEND_DOWN` when the store does not answer.
    *
    * @param waits for a probe of a store that was down.
    */
-  async present(entry: Entry<unknown>, waits: boolean): Promise<ReadSnapshot | undefined> {
-    const found = await this.#stored(entry, undefined, {
-      waitsForProbe: waits,
-      limitMs: this.#access.limitMs,
-    });
-    if (found === undefined) return undefined;
+  async present(entry: Entry<unknown>, waits: boolean): Promise<FoundVersion | undefined> {
+    const patience = { waitsForProbe: waits, limitMs: this.#access.limitMs };
+    return this.#found(entry, await this.#stored(entry, undefined, patience));
+  }
+
+  /**
+   * Writes a value in the place of a version; 0: where there is none. `refused`: another one is there. Rejects with `BACKEND_DOWN`
+   * when the store can't be written.
+   */
+  async replace(entry: Entry<unknown>, value: unknown, version: number): Promise<Replaced> {
+    const { clock, name } = this.#context.options;
+    const sentAt = clock.monotonic();
     try {
-      return await found.decoded();
+      const answer = await this.writer.replace(entry, value, version);
+      if (answer === undefined) throw this.#access.breaker.cause;
+      if (answer.kind === 'written') return answer;
+      const present = answer.present && this.#versionAt(entry, answer.present, sentAt);
+      return { kind: 'refused', present: await this.#found(entry, present) };
+    } catch (cause) {
+      throw isTicklessError(cause, 'OPTION') ? cause : unavailable(cause, name);
+    }
+  }
+
+  async #found(entry: Entry<unknown>, found: VersionAtStore | undefined): Promise<FoundVersion | undefined> {
+    if (found === undefined) return undefined;
+    const { version } = found;
+    try {
+      return { version, snapshot: await found.decoded() };
     } catch (error) {
-      this.#rejected(entry, found.version, error as Error);
-      return undefined;
+      this.#rejected(entry, version, error as Error);
+      return { version, snapshot: undefined };
     }
   }
 
@@ -239,11 +276,16 @@ export class MemberStore {
     version: number | undefined,
     patience?: BackendPatience,
   ): Promise<VersionAtStore | undefined> {
-    const { clock, timeoutMs } = this.#context.options;
-    const sentAt = clock.monotonic();
+    const sentAt = this.#context.options.clock.monotonic();
     const stored = await this.#demand(entry, (name) => this.#steps.read(name, undefined, version), patience);
+    return stored && this.#versionAt(entry, stored, sentAt);
+  }
+
+  /** @param sentAt when it was asked for (monotonic). */
+  #versionAt(entry: Entry<unknown>, stored: StoredSnapshot, sentAt: number): VersionAtStore {
+    const { clock, timeoutMs } = this.#context.options;
     const budget = sliceBudgetOf(clock, timeoutMs);
-    return stored && { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, budget) };
+    return { ...stored, decoded: () => this.#decoded(entry, withDamage(stored), sentAt, budget) };
   }
 
   /** Asks the store outside of rounds: for a person, or for the invalidation log of keys. Rejects when it does not answer. */

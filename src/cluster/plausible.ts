@@ -11,7 +11,7 @@ export const CLOCK_BACK_MS = 60_000;
  * How far a token or a version may be ahead of the backend's clock in microseconds, from which it comes. One that is
  * further ahead was edited, and would never be reached again.
  */
-export const LONGEST_AHEAD_MICROS: number = LONGEST_LEASE_MS * 1000;
+const LONGEST_AHEAD_MICROS: number = LONGEST_LEASE_MS * 1000;
 
 /** @param wall the backend's wall clock, in epoch milliseconds. */
 export function isPlausibleToken(token: unknown, wall: number): token is number {

@@ -56,7 +56,7 @@ export class PolledValue<T> implements PolledName, Reporting {
     const { entry } = this.#host;
     const { promise } = entry;
     const state = clusterStateOf(entry);
-    const wasLocal = state.held.as !== 'published';
+    const wasLocal = state.held.as === 'local';
     state.round?.overtakenBy(version);
     if (!this.#allowsAdoption(version)) return;
     const snapshots = new RemoteSnapshots<T>(

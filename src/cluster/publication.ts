@@ -9,16 +9,17 @@ import { type StoredHeaders, storedHeaders } from '../schedule/stored-headers.ts
 import { keepAbsentFor } from './absent-records.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
-import { confirmationText } from './confirmation.ts';
 import type { HeldLease } from './held-lease.ts';
+import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
+import type { MemberLock } from './member-lock.ts';
 import type { MemberStore } from './member-store.ts';
 import type { Pin } from './pin.ts';
 import { pinEnded } from './pinned-entry.ts';
 import { ageLimitOf, HOLD_SLACK_MS } from './remote-snapshots.ts';
 import type { SnapshotMetadata } from './snapshot.ts';
 import type { EncodedBody } from './snapshot-body.ts';
-import { withoutResult } from './without-result.ts';
+import type { Settle, WriteRight } from './snapshot-writer.ts';
 
 /** An entry right after a result was applied, whatever happens to the entry later. */
 export interface PublishRecord extends CompletedLoad {
@@ -43,8 +44,6 @@ export interface PublishRecord extends CompletedLoad {
   readonly isManual: boolean;
   /** A caller has asked for the load. */
   readonly isForced: boolean;
-  /** The version before. */
-  readonly knownVersion: number;
   /** The value is still that of this version. */
   readonly kept: number | undefined;
   /** See {@link KnownOfResult}. */
@@ -56,7 +55,6 @@ export function publishRecord(
   { options }: ClusterMember,
   entry: Entry<unknown>,
   completed: CompletedLoad,
-  knownVersion: number,
 ): PublishRecord {
   const { maxStalenessMs } = entry;
   const { as, pin } = clusterStateOf(entry).held;
@@ -80,7 +78,6 @@ export function publishRecord(
     mark: undefined,
     isManual: false,
     isForced: false,
-    knownVersion,
     kept: undefined,
     encoded: undefined,
   };
@@ -95,54 +92,62 @@ export type Published = 'shared' | 'overtaken' | 'unwritten';
 /** A publication that has ended. */
 interface Publication {
   readonly as: Published;
-  /** The version that the value is the same as; `undefined`: it has one of its own. */
-  readonly confirms: number | undefined;
   /** The length of the text that was written; `undefined`: nothing was. */
   readonly bytes?: number;
+  /** The lease has ended with it. */
+  readonly isReleased?: boolean;
+  /** The version that the store has now; 0: that is not known. */
+  readonly version: number;
 }
 
-const NOT_WRITTEN: Publication = { as: 'unwritten', confirms: undefined };
+const NOT_WRITTEN: Publication = { as: 'unwritten', version: 0 };
 
 /**
  * Writes a record into the store. Never rejects.
  *
- * @param lease the lease of its load.
+ * @param by the lease of its load, or the change of a person.
+ * @param settle makes that change, or ends the lease too.
  */
-async function publish(
+export async function publish(
   member: ClusterMember,
   store: MemberStore,
   entry: Entry<unknown>,
   record: PublishRecord,
-  lease: HeldLease | undefined,
+  by: WriteRight,
+  settle: Settle,
 ): Promise<Publication> {
   const { value, loadedAt, pin, mark, kept, isManual, encoded } = record;
   const metadata = (): SnapshotMetadata => metadataOf(record, member.options.clock.monotonic());
   const state = clusterStateOf(entry);
   const isInPlace = (): boolean => mark === undefined && entry.value === value && entry.loadedAt === loadedAt;
-  state.publishing = { version: lease?.id.token, isInPlace };
-  const mayEqual = !isManual && mark === undefined && (member.lock?.tellsConfirmations ?? true);
-  const written = await store.writer.write(entry, value, metadata, lease, { kept, mayEqual, encoded });
+  state.publishing = { version: by.token, isInPlace };
+  const mayEqual = !isManual && mark === undefined;
+  const result = { kept, mayEqual, encoded };
+  const written = await store.writer.write(entry, value, metadata, by, result, settle);
   state.publishing = undefined;
-  if (written?.answer === undefined) return NOT_WRITTEN;
-  const { answer, confirms, bytes } = written;
+  if (written?.answer === undefined || written.answer.kind === 'lost') return NOT_WRITTEN;
+  const { answer, confirms, bytes, isReleased } = written;
   const { version } = answer;
   if (answer.kind === 'refused') {
-    member.events.round({ outcome: 'publish-refused', token: lease?.id.token, version, ...keyOf(entry) });
-    overtaken(member, entry, record, version, lease);
-    return { as: 'overtaken', confirms: undefined };
+    if (!isManual) {
+      member.events.round({ outcome: 'publish-refused', token: by.token, version, ...keyOf(entry) });
+      overtaken(member, entry, record, version);
+    }
+    return { as: 'overtaken', version };
   }
-  if (confirms !== undefined) state.confirmed(version, lease?.id.token ?? 0, isInPlace());
+  const token = isManual ? version : by.token;
+  if (confirms !== undefined) state.confirmed(version, token ?? 0, isInPlace());
   else if (mark !== undefined) state.marked(version);
   else {
     const before = state.held;
     state.happened({ on: 'written', version, pin, isInPlace: isInPlace() });
     if (state.held.pin === undefined) pinEnded(entry, before, member);
   }
-  member.events.round({ outcome: 'published', token: lease?.id.token, version, bytes, ...keyOf(entry) });
+  member.events.round({ outcome: 'published', token, version, bytes, ...keyOf(entry) });
   // Of keys, checks ask for their invalidation log.
   const isSignalled = member.options.kind !== 'key' && (record.isManual || record.isForced);
   if (isSignalled && confirms === undefined) member.signals?.send(member);
-  return { as: 'shared', confirms, bytes };
+  return { as: 'shared', bytes, isReleased, version };
 }
 
 /** As of that moment: the codec may take its time. */
@@ -189,48 +194,43 @@ export async function publishAndRelease(
   member: ClusterMember,
   entry: Entry<unknown>,
   record: PublishRecord,
-  lease: HeldLease | undefined,
+  lease: HeldLease,
   published: (outcome: Published | undefined, bytes?: number) => void,
 ): Promise<void> {
-  const { store, lock, options } = member;
+  const { store, options } = member;
+  const lock = member.lock as MemberLock; // it has given the lease
   const isTask = options.kind === 'task';
-  const publication = store === undefined ? undefined : await publish(member, store, entry, record, lease);
-  const outcome = publication?.as;
-  published(outcome, publication?.bytes);
-  if (lock === undefined || lease === undefined) return;
-  const isShared = isTask || outcome === 'shared';
   const { dueAt, isAbsent, absentUntil } = record;
-  const isReleased = await lock.release(lease, () => {
+  const end = (isShared: boolean, confirms?: string): ReleaseOutcome => {
     const left = Math.max(0, (isAbsent ? absentUntil : dueAt) - options.clock.monotonic());
     const holdFor = isShared ? Math.min(left, LONGEST_LEASE_MS) : 0;
-    if (record.isManual && !isShared) return withoutResult(store?.keepsVersions === true);
-    const version = publication?.confirms;
-    const about = version !== undefined && { version, round: lease.id.token };
-    const confirms =
-      about && confirmationText({ ...metadataOf(record, options.clock.monotonic()), ...about });
     const keepFor = isAbsent ? keepAbsentFor(left - holdFor) : undefined;
     return { as: 'done', holdFor, keepFor, ...(confirms ? { confirms } : {}) };
-  });
-  if (!isReleased || !isShared || entry.dueAt !== dueAt || dueAt === Infinity) return;
-  // The hold began a moment later than the due time was computed.
-  const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
-  member.timing.heldUntil(entry, Math.max(dueAt, later));
+  };
+  const settle: Settle = (change) =>
+    lock.settle(lease, end(true, change.as === 'confirm' ? change.text : undefined), change);
+  const publication = store && (await publish(member, store, entry, record, lease, settle));
+  const outcome = publication?.as;
+  published(outcome, publication?.bytes);
+  const isShared = isTask || outcome === 'shared';
+  const isReleased = publication?.isReleased || (await lock.release(lease, () => end(isShared)));
+  if (isReleased && isShared) held(member, entry, dueAt);
 }
 
-/** The store has a newer version. The next read looks for it, unless it was known before. */
+/** The hold of a round began a moment later than its due time was computed. */
+export function held({ timing }: ClusterMember, entry: Entry<unknown>, dueAt: number): void {
+  if (entry.dueAt !== dueAt || dueAt === Infinity) return;
+  const later = Math.min(dueAt + HOLD_SLACK_MS, ageLimitOf(entry));
+  timing.heldUntil(entry, Math.max(dueAt, later));
+}
+
+/** The store has a newer version. The next read looks for it. */
 function overtaken(
-  { options: { logger }, timing }: ClusterMember,
+  { timing }: ClusterMember,
   entry: Entry<unknown>,
-  { knownVersion, dueAt }: PublishRecord,
+  { dueAt }: PublishRecord,
   version: number,
-  lease: HeldLease | undefined,
 ): void {
-  if (version <= knownVersion) {
-    const token = lease?.id.token;
-    const text = `store version ${version} is ahead of lock token ${token}, the value is not published`;
-    logger.error(text, 'do lock and store use different servers?');
-    return;
-  }
   const state = clusterStateOf(entry);
   state.happened({ on: 'refused' });
   // Invalidated here meanwhile, it waits for a load that began after that.

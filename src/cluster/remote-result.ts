@@ -6,7 +6,6 @@ import { shorterLimit } from '../engine/next-execution.ts';
 import type { ResolvedOptions } from '../engine/resolved-options.ts';
 import type { Timing } from '../engine/timing.ts';
 import type { StoredHeaders } from '../schedule/stored-headers.ts';
-import type { Clock } from '../time/clock.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { clusterStateOf } from './cluster-state.ts';
 import { limitWhilePinned, PIN_CHECK_MS, type Pin } from './pin.ts';
@@ -144,16 +143,14 @@ export class StillPinned<T> implements RemoteResult<T> {
   readonly result: undefined = undefined;
   readonly version: undefined = undefined;
   readonly endsWhenAwaited: boolean = false;
-  readonly #clock: Clock;
-  readonly #pin: Pin;
+  readonly #forMs: number;
 
-  constructor({ clock }: ResolvedOptions, pin: Pin) {
-    this.#clock = clock;
-    this.#pin = pin;
+  constructor(forMs: number) {
+    this.#forMs = forMs;
   }
 
   applyTo(entry: Entry<T>, timing: Timing): void {
     if (!entry.isLoaded) return; // a check may have dropped it meanwhile
-    timing.pinned(entry, Math.min(PIN_CHECK_MS, this.#pin.untilAt - this.#clock.monotonic()));
+    timing.pinned(entry, Math.min(PIN_CHECK_MS, this.#forMs));
   }
 }

@@ -8,11 +8,10 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf } from './cluster-state.ts';
 import { confirmationIn } from './confirmation.ts';
 import type { Acquired } from './member-lock.ts';
-import type { ReadSnapshot } from './member-store.ts';
+import type { MemberStore, ReadSnapshot } from './member-store.ts';
 import { PIN_CHECK_MS, type Pin } from './pin.ts';
 import { endPin } from './pinned-entry.ts';
 import { Adoption, Deferral } from './remote-result.ts';
-import { mayBeWithoutResult } from './without-result.ts';
 
 /**
  * The hold of a round begins a moment after its due time was computed: when the release reaches the backend. The next
@@ -36,6 +35,8 @@ export class RemoteSnapshots<T> {
   wasRead: boolean = true;
   /** The last one that was read; `null`: there is none. */
   #last: ReadSnapshot | null | undefined;
+  /** The last answer of the lock, as far as it is about the snapshot. */
+  #looked: Exclude<Acquired, { readonly kind: 'unavailable' }> | undefined;
 
   /**
    * @param patience how long the load waits for the store.
@@ -84,6 +85,7 @@ export class RemoteSnapshots<T> {
     if (isPinned && !entry.isLoaded) return (await this.newer()).adoption; // it was dropped
     if (isForced) return undefined; // the snapshot may have been loaded before
     if (expectedToken !== undefined) {
+      if (entry.isLoaded) return undefined; // it comes with the answer of the lock
       const isVersion = expectedToken !== this.#state.mark + 1; // else any after the mark
       const snapshot = await this.#read(Math.max(newest, expectedToken - 1), isVersion ? expectedToken : 0);
       if (snapshot === undefined) return undefined;
@@ -96,15 +98,56 @@ export class RemoteSnapshots<T> {
     return snapshot !== undefined && this.#isUsable(snapshot) ? this.#adopted(snapshot) : undefined;
   }
 
+  /** Asks the lock, and for the snapshot with it. @param expected the version that should be there; 0: none. @default any */
+  async looking(
+    expected: number = this.#anyExpected,
+    ask: (newerThan: number | undefined) => Promise<Acquired>,
+  ): Promise<Acquired> {
+    const { newest, rejectedVersion, mark } = this.#state;
+    this.#state.reading = expected === mark + 1 ? 0 : expected;
+    // The load that is waited for began after the invalidation, and those before it may have ended before that.
+    const outdated = this.#entry.isInvalidated ? expected - 1 : 0;
+    const known = Math.max(newest, rejectedVersion, this.#last?.version ?? 0, outdated);
+    const answer = await ask(this.#member.store && known);
+    this.#state.reading = undefined;
+    const isTold = answer.kind !== 'unavailable' && answer.newerThan !== undefined;
+    this.#looked = isTold ? answer : undefined;
+    if (isTold) this.wasRead = !(answer.newer instanceof Error);
+    return answer;
+  }
+
+  /** A value that is due is replaced by the newest one, whichever that is. */
+  get #anyExpected(): number {
+    const { isLoaded, isInvalidated, isInitial } = this.#entry;
+    return isLoaded && !isInvalidated && !isInitial ? Number.MAX_SAFE_INTEGER : 0;
+  }
+
+  /** By the last answer of the lock there is a snapshot that is newer than the version here. */
+  get isNewerThere(): boolean {
+    const { newer } = this.#looked ?? {};
+    return newer !== undefined && !(newer instanceof Error) && newer.version > this.#state.newest;
+  }
+
+  /** The snapshot of that answer, if it may be served here, although a round is under way elsewhere or here. */
+  async found(): Promise<Adoption<T> | undefined> {
+    if (!this.isNewerThere) return undefined;
+    const snapshot = await this.#read(this.#state.newest);
+    if (snapshot === undefined) return undefined;
+    if (this.#isUsable(snapshot)) return this.#adopted(snapshot);
+    this.#state.rejectedVersion = snapshot.version;
+    return undefined;
+  }
+
   /**
    * The version in the store, if it is newer than the one here; without a value also the same one.
    *
-   * @returns `isThere`: there is one. `adoption`: it may be served here. `pin`: its pin; while an edition waits here for its
+   * @returns `isThere`: there is one. `adoption`: it may be served here; `isOlder`: the value here is younger all the same. `pin`: its pin; while an edition waits here for its
    * publication also that of the version which it is to replace.
    */
   async newer(): Promise<{
     readonly isThere: boolean;
     readonly adoption: Adoption<T> | undefined;
+    readonly isOlder: boolean;
     readonly pin: Pin | undefined;
   }> {
     const { newest, held } = this.#state;
@@ -114,33 +157,37 @@ export class RemoteSnapshots<T> {
     if (snapshot === undefined && isLoaded && !this.#entry.isLoaded) return this.newer(); // dropped meanwhile
     const isPinned = snapshot !== undefined && this.#isPinned(snapshot);
     const pin = isPinned ? pinOf(snapshot) : undefined;
-    if (isLoaded && snapshot?.version === held.version) return { isThere: false, adoption: undefined, pin };
+    if (isLoaded && snapshot?.version === held.version)
+      return { isThere: false, adoption: undefined, isOlder: false, pin };
     const isUsable = snapshot !== undefined && (isPinned || this.#isUsable(snapshot));
     const adoption = isUsable ? this.#adopted(snapshot) : undefined;
-    return { isThere: snapshot !== undefined, adoption, pin };
+    const isOlder = snapshot !== undefined && this.#isOlder(snapshot);
+    return { isThere: snapshot !== undefined, adoption, isOlder, pin };
   }
 
   /**
    * The result of a round that is done elsewhere. `undefined`: it is not available.
    *
-   * @param isForced a refresh that has waited for that round: a result whose load had ended before is none.
+   * @param isForced a refresh that has waited for a holder: a result whose load had ended before is none, as that of the round whose
+   *   hold is there again where the holder has given up.
    */
   async of(done: Done, isForced: boolean): Promise<RemoteResult<T> | undefined> {
     const { store, options, events } = this.#member;
-    const { retryAfter, finishedAgo, owner, host, token } = done;
+    const { retryAfter, finishedAgo, owner, host, token, sentAt } = done;
     const entry = this.#entry;
     const now = options.clock.monotonic();
     const mayBeServed = (): boolean => entry.isLoaded && !isTooStale(entry, options.clock.monotonic());
     this.#state.expectedToken = undefined;
     events.round({ outcome: 'done', retryAfter, owner, host, token, ...keyOf(entry) });
     const dueAt = now + retryAfter;
+    if (isForced && sentAt - finishedAgo < this.#beganAt) return undefined;
     if (options.kind === 'task') return this.#taskDone(token, now - finishedAgo, dueAt);
-    if (token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
-    // The hold is that of the round with this token, and as long as the pin of its version: of another one it says nothing.
+    const isNewerThere = this.isNewerThere; // published by a person without a round
+    if (!isNewerThere && token <= this.#outOfDateUpTo(entry.tags)) return undefined; // it began before a mark
+    // The hold is that of the round with this token: of another one it says nothing.
     const isHeld = (round: number): boolean => round === token;
-    const saysNothing = mayBeWithoutResult(retryAfter);
-    if (mayBeServed() && this.#state.newestRound >= token) {
-      if (saysNothing && isDue(entry, now)) return undefined; // it is not pinned, or not any longer
+    if (!isNewerThere && mayBeServed() && this.#state.newestRound >= token) {
+      if (isForced && entry.loadedAt < this.#beganAt) return undefined;
       const forMs = isHeld(this.#state.newestRound) ? retryAfter : Math.min(retryAfter, PIN_CHECK_MS);
       return new Deferral(options, forMs, false);
     }
@@ -153,12 +200,11 @@ export class RemoteSnapshots<T> {
       const forMs = this.withinAgeLimit(Math.min(retryAfter, notAskedFor));
       return new Deferral(options, forMs, true);
     }
-    if (isForced && snapshot.loadedAt < this.#beganAt && !this.#isPinned(snapshot)) return undefined;
+    if (isForced && snapshot.loadedAt < this.#beganAt) return undefined;
     const { round, dueIn } = snapshot;
-    const untilAt = isHeld(round) && dueIn < Infinity && !saysNothing ? dueAt : dueAtOf(snapshot);
+    const untilAt = isHeld(round) && dueIn < Infinity ? dueAt : dueAtOf(snapshot);
     if (mayBeServed() && this.#isOlder(snapshot)) {
-      const checkAt = this.#isPinned(snapshot) ? now + PIN_CHECK_MS : dueAt;
-      const forMs = Math.min(untilAt, dueAt, checkAt) - now;
+      const forMs = Math.min(untilAt, dueAt) - now;
       if (forMs <= 0 && isDue(entry, now)) return undefined; // it is due itself, and the hold is not its own
       return new Deferral(options, Math.max(0, forMs), false);
     }
@@ -197,10 +243,23 @@ export class RemoteSnapshots<T> {
     return { ...times, value: entry.value, isAbsent: false, isKept: true };
   }
 
+  /** As the lock has answered; where that does not tell, the store is asked. */
+  #newerThan(version: number): ReturnType<MemberStore['read']> | undefined {
+    const { store } = this.#member;
+    const { kind, newerThan = Infinity, newer, sentAt = 0 } = this.#looked ?? {};
+    this.#looked = undefined;
+    const isWhole = newer === undefined || kind !== 'acquired';
+    const isKnown = newerThan <= version || newer !== undefined; // it is the newest of all
+    const isTold = isKnown && isWhole && !(newer instanceof Error);
+    return isTold
+      ? store?.newerOf(this.#entry, newer, version, sentAt)
+      : store?.read(this.#entry, version, this.#patience());
+  }
+
   /** @param expected the version that should be there; 0: any. */
   async #read(newerThan: number, expected: number = 0): Promise<ReadSnapshot | undefined> {
     this.#state.reading = expected;
-    const answer = await this.#member.store?.read(this.#entry, newerThan, this.#patience());
+    const answer = await this.#newerThan(newerThan);
     this.#state.reading = undefined;
     this.wasRead = answer !== 'unread';
     const found = answer === 'unread' ? undefined : answer;

@@ -7,13 +7,14 @@ import type { FlightScope } from '../engine/load-handle.ts';
 import { isTicklessError, TicklessError } from '../errors.ts';
 import { messageOf } from '../observe/logger.ts';
 import { Admission } from './admission.ts';
+import { PATIENT } from './backend-patience.ts';
 import type { ClusterMember } from './cluster-member.ts';
 import { type ComparedResult, compareResult, versionToConfirm } from './equal-result.ts';
 import type { HeldLease, LossReason } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
 import { LONGEST_LEASE_MS } from './longest-lease.ts';
-import { releaseOf } from './pin-check.ts';
-import { type PublishRecord, publishRecord } from './publication.ts';
+import { type PublishRecord, publishAndRelease, publishRecord } from './publication.ts';
+import { RemoteSnapshots } from './remote-snapshots.ts';
 import { SerialRound } from './serial-round.ts';
 
 /**
@@ -43,6 +44,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   #isCompleted = false;
   #isEnded = false;
   #isLossReported = false;
+  /** The lease, where a person of this instance has ended it. */
+  #ended: HeldLease | undefined;
+  /** Whether the store has a newer version, where the lease was taken. */
+  #look: Promise<void> | undefined;
   /** The result, where it was compared with the version in place. */
   #compared: ComparedResult<unknown> | undefined;
 
@@ -66,6 +71,10 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     return this.#isLoading;
   }
 
+  override get writing(): Promise<void> | undefined {
+    return this.#isCompleted ? this.published : this.before?.writing;
+  }
+
   /** For people. `undefined` once the tries are under way, or before anything is asked. */
   get waitedFor(): string | undefined {
     return this.#isLoading ? undefined : (this.#step ?? this.#admission.waitedFor);
@@ -73,6 +82,11 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   get token(): number | undefined {
     return this.lease?.id.token;
+  }
+
+  /** The lease that its load has begun under. */
+  get #began(): HeldLease | undefined {
+    return this.lease ?? this.#ended;
   }
 
   get bytes(): number | undefined {
@@ -87,13 +101,26 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
   /** A load without a lease is in no order with the versions of others. The result of one that was aborted is dropped. */
   allowsAdoption(version: number): boolean {
     if (this.#remote !== undefined || this.#hasResult || this.#isCompleted) return false;
-    if (this.#isLoading) return this.#isAborted || version < (this.token ?? 0);
+    if (this.#isLoading) return this.#isAborted || version < (this.#began?.token ?? 0);
     return this.before?.allowsAdoption(version) !== false;
   }
 
   overtakenBy(version: number): void {
     const isLoading = this.#isLoading && !this.#isAborted && !this.#hasResult && !this.#isCompleted;
-    if (isLoading && version > (this.token ?? Infinity)) this.#lost('taken', undefined);
+    if (isLoading && version > (this.#began?.token ?? Infinity)) this.#overtaken(undefined);
+  }
+
+  /** The load answers those that wait for it, unless it was aborted. */
+  fenced(): void {
+    if (this.#isCompleted || this.#isEnded) return;
+    this.#ended = this.lease;
+    this.lease?.taken();
+    this.lease = undefined;
+    if (this.#isAborted) this.end();
+  }
+
+  get mayFence(): boolean {
+    return this.before?.mayFence === true;
   }
 
   previous(): Promise<LoadContext['previous']> {
@@ -123,7 +150,8 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       this.#remote = await this.#admission.run(signal, sleep);
       if (this.#remote !== undefined) {
         this.state.foundVersion = this.#remote.version ?? this.state.foundVersion;
-        this.end();
+        if (this.lease === undefined) this.end();
+        else void this.release(() => ({ as: 'abandoned' })).then(() => this.end());
         return undefined as R; // the loader applies `remote`
       }
     } catch (error) {
@@ -143,7 +171,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     signal.addEventListener('abort', abortedWhileLoading);
     this.lease?.renew((reason, cause) => {
       const wasAborted = signal.aborted;
-      this.#lost(reason, cause);
+      if (reason === 'taken' && this.state.round?.mayFence) this.fenced();
+      else if (reason === 'taken' && !wasAborted) this.#look = this.#lookBeyond(cause);
+      else this.#lost(reason, cause);
       if (wasAborted) this.end(); // there is no flight any longer that could fail
     });
     this.#host.began();
@@ -156,6 +186,7 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
       this.#compared = compared;
       return compared === undefined ? result : compared.result;
     } finally {
+      if (this.#look !== undefined) await this.#look;
       if (!signal.aborted && this.lease?.isLost) this.#lost('expired', undefined);
       this.#isLoading = false;
       this.#hasResult = true;
@@ -168,13 +199,12 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#isCompleted = true;
     this.lease?.stop(); // it is extended while a load runs, not after
     const { store } = this.member;
-    const { token } = this;
+    const token = this.#began?.token;
     if (token === undefined && this.state.held.pin !== undefined)
       this.state.happened({ on: 'given up', isInPlace: false }); // it was dropped
-    const knownVersion = Math.max(this.state.held.version, this.state.rejectedVersion);
-    const kept = completed.isKept ? versionToConfirm(this.member, this.entry, token) : undefined;
+    const kept = completed.isKept ? versionToConfirm(this.member, this.entry, this.token) : undefined;
     if (kept === undefined) this.state.happened({ on: 'loaded', token, isShared: store !== undefined });
-    const record = publishRecord(this.member, this.entry, completed, knownVersion);
+    const record = publishRecord(this.member, this.entry, completed);
     const isForced = this.#host.trigger === 'forced';
     const encoded = this.#compared?.value === record.value ? this.#compared?.body : undefined;
     void this.#publishAndRelease({ ...record, isForced, kept, encoded }).then(() => this.end());
@@ -203,9 +233,29 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     this.#host.fail(this.#reportLoss(reason, cause));
   }
 
+  /** A person may have ended the lease on another instance: the store has a newer version then, or a mark. */
+  async #lookBeyond(cause: unknown): Promise<void> {
+    const at = (): number => -Infinity;
+    const snapshots = new RemoteSnapshots(this.member, this.entry, true, () => PATIENT, at);
+    const { adoption, isThere } = await snapshots.newer();
+    if (this.#isAborted) return;
+    const mark = this.state.unappliedMark;
+    if (!isThere && mark === undefined) this.#lost('taken', cause);
+    else {
+      this.state.expectedToken = adoption?.version;
+      this.#overtaken(cause);
+    }
+  }
+
+  #overtaken(cause: unknown): void {
+    this.lease?.taken();
+    this.#host.overtaken(this.#reportLoss('taken', cause));
+    this.end();
+  }
+
   #reportLoss(reason: LossReason, cause: unknown): TicklessError {
     this.#isLossReported = true;
-    const token = (this.lease as HeldLease).id.token;
+    const { token } = this.#began as HeldLease;
     const details = { member: this.member.options.name, key: this.entry.key, cause };
     const error = new TicklessError('LEASE_LOST', LOSSES[reason], details);
     this.member.events.round({ outcome: 'lost', token, error, ...keyOf(this.entry) });
@@ -214,12 +264,13 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
 
   async #publishAndRelease(record: PublishRecord): Promise<void> {
     const lease = this.lease;
-    if (lease === undefined && this.member.lock !== undefined) return; // loaded without the lock: not published
+    if (lease === undefined) return; // loaded without the lock: not published
     await Promise.resolve(); // codec and clients do not run on the stack of the load
-    await this.publish(record, (outcome, bytes) => {
+    await publishAndRelease(this.member, this.entry, record, lease, (outcome, bytes) => {
       if (bytes !== undefined) this.#host.published(bytes);
-      if (outcome === 'unwritten' && lease?.isLost && !this.#isLossReported)
-        this.#reportLoss('expired', undefined);
+      if (outcome === 'unwritten' && lease.isLost && !this.#isLossReported)
+        this.#reportLoss(lease.isTaken ? 'taken' : 'expired', undefined);
+      this.hasPublished();
     });
   }
 
@@ -244,15 +295,9 @@ export class Round<T> extends SerialRound<T> implements CoordinatedRound<T> {
     if (this.#isEnded) return;
     if (isFailure(reason)) this.#admission.expectAgain(); // the admission may have gone on after the abort
     this.#hasResult = false;
-    void this.release(isFailure(reason) ? this.#failure(reason) : () => this.#abandoned()).then(() =>
+    void this.release(isFailure(reason) ? this.#failure(reason) : () => ({ as: 'abandoned' })).then(() =>
       this.end(),
     );
-  }
-
-  /** A version that was pinned meanwhile has its hold again. */
-  #abandoned(): ReleaseOutcome {
-    const now = this.member.options.clock.monotonic();
-    return releaseOf(this.state.pinAt(now)?.untilAt, now);
   }
 
   protected override end(): void {
@@ -270,6 +315,7 @@ function isFailure(reason: unknown): boolean {
 
 const LOSSES: Readonly<Record<LossReason, string>> = {
   expired: 'the lease has expired: this process was paused for too long',
-  taken: 'the lease is lost: it has expired at the backend, or was released by an operator',
+  taken:
+    'the lease is lost: it has expired at the backend, was released by an operator, or ended by a change of a person',
   unreachable: 'the lease has expired: the backend could not be reached to extend it',
 };

@@ -22,7 +22,7 @@ export function throwUnlessSeen(
   member: ClusterMember,
   entry: Entry<unknown>,
   seen: number | undefined,
-  present: VersionRecord | undefined,
+  present: Pick<VersionRecord, 'version'> | undefined,
 ): void {
   if (seen === undefined || seen === present?.version) return;
   const now = present === undefined ? 'there is none' : `by now that is ${present.version}`;

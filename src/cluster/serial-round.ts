@@ -5,7 +5,7 @@ import type { ClusterMember } from './cluster-member.ts';
 import { type ClusterState, clusterStateOf, type RoundUnderWay } from './cluster-state.ts';
 import type { HeldLease } from './held-lease.ts';
 import type { ReleaseOutcome } from './lock-contract.ts';
-import { type Published, type PublishRecord, publishAndRelease } from './publication.ts';
+import type { MemberLock } from './member-lock.ts';
 
 /** A round of an entry, from its place behind the round before it to its end: it begins when that is over. */
 export abstract class SerialRound<T> implements RoundUnderWay {
@@ -30,11 +30,15 @@ export abstract class SerialRound<T> implements RoundUnderWay {
   abstract requireFresh(): void;
   abstract allowsAdoption(version: number): boolean;
   abstract overtakenBy(version: number): void;
+  abstract fenced(): void;
+  abstract readonly mayFence: boolean;
   abstract previous(): Promise<LoadContext['previous']> | undefined;
 
   get over(): Promise<void> {
     return this.#over.promise;
   }
+
+  abstract get writing(): Promise<void> | undefined;
 
   get published(): Promise<void> {
     return this.#published.promise;
@@ -44,26 +48,10 @@ export abstract class SerialRound<T> implements RoundUnderWay {
     return this.lease !== undefined && !this.lease.isLost;
   }
 
-  /**
-   * Publishes its result, and releases the lease. Never rejects.
-   *
-   * @param written is called in between; `undefined`: there is nothing to publish.
-   */
-  protected publish(
-    record: PublishRecord,
-    written: (outcome: Published | undefined, bytes?: number) => void,
-  ): Promise<void> {
-    return publishAndRelease(this.member, this.entry, record, this.lease, (outcome, bytes) => {
-      written(outcome, bytes);
-      this.hasPublished();
-    });
-  }
-
   /** Gives the lease back, if there is one. Never rejects. */
   protected release(outcome: () => ReleaseOutcome): Promise<unknown> {
     const { lock } = this.member;
-    if (lock === undefined || this.lease === undefined) return Promise.resolve();
-    return lock.release(this.lease, outcome);
+    return this.lease === undefined ? Promise.resolve() : (lock as MemberLock).release(this.lease, outcome);
   }
 
   /** Its result is in the store, or there is none. */

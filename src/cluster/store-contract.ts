@@ -90,6 +90,15 @@ export interface WriteAnswer {
   readonly version: number;
 }
 
+/** Result of a write in the place of a version. */
+export type ReplaceAnswer =
+  | { readonly kind: 'written'; readonly version: number }
+  | {
+      readonly kind: 'refused';
+      /** In the place of that version; `undefined`: there is none. */
+      readonly present: StoredSnapshot | undefined;
+    };
+
 /**
  * Keeps the last snapshot of each name for all instances of a cluster, over restarts.
  *

@@ -93,12 +93,16 @@ export class StoreReports {
    * Asks the store for a round, with a report where one is to be left.
    *
    * @param tokens those of the writes, in a command of them.
+   * @param isClaim it may be followed by a write, whose report says more.
    */
   async carry<R>(
     step: (report: InstanceReport | undefined) => Promise<R>,
-    ...tokens: (number | undefined)[]
+    tokens: readonly (number | undefined)[],
+    isClaim: boolean,
   ): Promise<R> {
+    const madeAt = this.#madeAt;
     const next = this.#nextOfRound(tokens);
+    if (isClaim) this.#madeAt = madeAt;
     if (next === undefined) return step(undefined);
     const answered = step(next.report);
     this.#underWay.add(answered);

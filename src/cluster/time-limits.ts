@@ -25,10 +25,17 @@ export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): num
   return ANSWER_FACTOR * toMillis(timeout);
 }
 
-/** How long the client of a lock or a store keeps a command, in milliseconds: one that is not sent by then never is. */
-export function commandTimeoutMs(part: 'lock' | 'store', timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
+/**
+ * How long the client of a backend keeps a command, in milliseconds: one that is not sent by then never is.
+ *
+ * @param isOfLease it takes or changes a lease: sent late, it may leave one without a holder.
+ */
+export function commandTimeoutMs(
+  timeout: DurationLike = DEFAULT_TIMEOUT_MS,
+  isOfLease: boolean = false,
+): number {
   const timeoutMs = toMillis(timeout);
-  return part === 'lock' ? timeoutMs : writeTimeoutMs(timeoutMs);
+  return isOfLease ? timeoutMs : writeTimeoutMs(timeoutMs);
 }
 
 /** The longest time of a signal. */

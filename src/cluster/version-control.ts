@@ -39,7 +39,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     this.#host.refuseOwnLoad();
     const own = ownOptions(given);
     const request = this.#pinRequest(own);
-    const versions = await this.#store('rollback', true).history(this.#entry);
+    const versions = await this.#store('rollback').history(this.#entry);
     const [present] = versions;
     throwUnlessSeen(this.#member, this.#entry, own.version, present);
     const ofValues = versions.filter(({ mark }) => mark === undefined);
@@ -55,11 +55,7 @@ export class EntryVersions<T> implements VersionControl<T> {
       ? 'must be given while a version is pinned'
       : `must be a version of a value that the backend keeps: ${kept}${advice}`;
     if (edition === undefined) throw this.#refused('to', rule, given.to);
-    const sharing = this.#share(
-      edition,
-      own.version === undefined ? 'pinned' : 'pinned-as-seen',
-      present?.version,
-    );
+    const sharing = this.#share(edition, { pinnedOver: own.version }, present?.version);
     return sharing.catch((error: unknown) => this.#throwAfter(error, own.version));
   }
 
@@ -76,7 +72,7 @@ export class EntryVersions<T> implements VersionControl<T> {
 
   /** @param seen the version that is pinned. @param gone one that was pinned, and is not kept any longer. */
   async #unpin(by: PublishOrigin, seen: number | undefined, gone?: number): Promise<boolean> {
-    const [present] = await this.#store('unpin', true).history(this.#entry);
+    const [present] = await this.#store('unpin').history(this.#entry);
     throwUnlessSeen(this.#member, this.#entry, seen, present);
     if (!present?.isPinned || present.version === gone) return this.#endHere(present);
     const state = clusterStateOf(this.#entry);
@@ -84,7 +80,7 @@ export class EntryVersions<T> implements VersionControl<T> {
     const edition = isHere ? undefined : await this.#edition(present.version);
     if (!isHere && edition === undefined) return this.#unpin(by, seen, present.version); // it was replaced meanwhile
     try {
-      await this.#share(edition, { unpinned: by }, present.version);
+      await this.#share(edition, { unpinned: by, over: present.version }, present.version);
     } catch (error) {
       const [now] = await this.#store('unpin').history(this.#entry);
       throwUnlessSeen(this.#member, this.#entry, seen, now);
@@ -116,10 +112,24 @@ export class EntryVersions<T> implements VersionControl<T> {
     throw error;
   }
 
-  async mark(mark: Mark): Promise<void> {
+  async mark(mark: Mark, seen: number | undefined): Promise<void> {
     this.#throwIfPinned();
-    this.#host.invalidate(mark === 'dropped');
-    await this.#host.share(mark);
+    const isHere = seen === undefined || seen === this.#versionHere;
+    const invalidate = (): void => this.#host.invalidate(mark === 'dropped');
+    if (isHere) invalidate();
+    await this.#host
+      .share({ mark, markedOver: seen })
+      .catch((error: unknown) => this.#throwAfter(error, seen));
+    if (!isHere) invalidate();
+  }
+
+  throwUnlessHere(seen: number): void {
+    const version = this.#versionHere;
+    throwUnlessSeen(this.#member, this.#entry, seen, version === 0 ? undefined : { version });
+  }
+
+  get #versionHere(): number {
+    return this.#entry.isLoaded ? sharedVersion(clusterStateOf(this.#entry).held) : 0;
   }
 
   async refresh(load: () => Promise<T>): Promise<T> {
@@ -202,10 +212,9 @@ export class EntryVersions<T> implements VersionControl<T> {
     });
   }
 
-  #store(method: string, needsLock: boolean = false): MemberStore {
-    const { store, lock } = this.#member;
-    const isThere = store !== undefined && (lock !== undefined || !needsLock);
-    if (!isThere) throw this.#refused(method, 'needs a backend', undefined);
+  #store(method: string): MemberStore {
+    const { store } = this.#member;
+    if (store === undefined) throw this.#refused(method, 'needs a backend', undefined);
     return store;
   }
 

@@ -40,8 +40,15 @@ export interface VersionControl<T> {
   rollback(options: RollbackOptions): Promise<number>;
   /** @returns whether a version was pinned. */
   unpin(options?: UnpinOptions): Promise<boolean>;
-  /** Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns. */
-  mark(mark: Mark): Promise<void>;
+  /**
+   * Makes the value out of date on all instances, unless a version is pinned. Here at once, before it returns, unless another version
+   * than `seen` is in place here.
+   *
+   * @param seen the version that is to be in place. @default undefined: any
+   */
+  mark(mark: Mark, seen: number | undefined): Promise<void>;
+  /** @throws {TicklessError} `OPTION` when another version is in place here. */
+  throwUnlessHere(seen: number): void;
   /** Passes the load on, unless a version is pinned. */
   refresh(load: () => Promise<T>): Promise<T>;
   /**

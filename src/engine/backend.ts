@@ -26,7 +26,7 @@ export const NO_PARTS: BackendParts = { lock: undefined, store: undefined };
 
 export function isBackend(given: unknown): given is Backend {
   const { lock, store }: Backend = ownOptions(given as Backend) ?? {};
-  return [lock, store].some((part) => part?.[coordinationKey] !== undefined);
+  return [lock, store].every((part) => part?.[coordinationKey] !== undefined);
 }
 
 /** A backend, whose lock is used, or a lock of `asLock`. */

@@ -50,7 +50,6 @@ export interface Coordination {
 export interface Membership {
   /** Values may come from a store, also those of keys that are not held here. */
   readonly hasStore: boolean;
-  readonly hasLock: boolean;
   /** The wall clock that calendar schedules follow, in epoch milliseconds. */
   readonly now: () => number;
   coordinator(options: ResolvedOptions, events: Events, timing: Timing): Coordinator;
@@ -60,8 +59,6 @@ export interface Membership {
 export interface Coordinator {
   /** Reads of the member start checks of its store with it; `undefined`: there are none. */
   readonly checks: { readonly trigger: PiggybackTrigger } | undefined;
-  /** Executions begin rounds: see {@link begin}. Not of a task without a lock, which stays on the caller's stack. */
-  readonly hasRounds: boolean;
   /** A check that finds a newer version in the store acts on this entry from now on. Without checks nothing happens. */
   follow<T>(polled: PolledEntry<T>): void;
   /** Marks of other instances on keys are applied to these from now on. Without checks nothing happens. */
@@ -180,15 +177,27 @@ export interface VersionHost<T> {
   share(as: ShareRequest): Promise<number | undefined>;
 }
 
-/**
- * How a value is published by hand, or what instead of it; an object: as it was set, for that person. `as-seen`: unless the store has a
- * newer version than is known here.
- */
-export type ShareRequest = 'pinned' | 'pinned-as-seen' | 'due' | Unpinned | Mark | PublishOrigin;
+/** How a value is published by hand, or what instead of it; an origin: as it was set, for that person. */
+export type ShareRequest = Pinned | Unpinned | Marked | PublishOrigin;
+
+/** A mark in place of a value. */
+interface Marked {
+  readonly mark: Mark;
+  /** Only in the place of this version. @default undefined: of any */
+  readonly markedOver: number | undefined;
+}
+
+/** The value has a pin. */
+interface Pinned {
+  /** Only in the place of this version. @default undefined: of any */
+  readonly pinnedOver: number | undefined;
+}
 
 /** The value is due at once, and no longer pinned. */
 interface Unpinned {
   readonly unpinned: PublishOrigin;
+  /** The version that is pinned. */
+  readonly over: number;
 }
 
 /** A pin that sets due times and the age limit aside. */
@@ -210,6 +219,8 @@ export interface RoundHost extends ExecutionStart {
   published(bytes: number): void;
   /** Ends the flight as failed and aborts its load: the lease is lost. */
   fail(error: Error): void;
+  /** Aborts its load with that error: the store has a newer version. Those that wait for it wait for the next one, which looks for that. */
+  overtaken(error: Error): void;
   /** Snapshots loaded before this instant (monotonic) may have been invalidated since. */
   validSince(): number;
   /** The round is over. The due time of the entry may have changed since its result was applied. */

@@ -39,7 +39,7 @@ export interface FlightHost<T> {
   readonly options: EngineOptions;
   readonly events: Events;
   readonly timing: Timing;
-  readonly rounds: Coordinator | undefined;
+  readonly coordinator: Coordinator | undefined;
   readonly owner: EntryOwner<T> | undefined;
   readonly keys: KeyedOwner<T> | undefined;
   readonly active: ActiveLoads<T>;
@@ -49,6 +49,8 @@ export interface FlightHost<T> {
   settled(flight: Flight<T>, end: FlightEnd<T>): void;
   /** Called once after `abortAndDrain`: the load has settled, or its deadline has passed. Never throws. */
   gone(flight: Flight<T>): void;
+  /** Aborts the load under way. */
+  abort(entry: Entry<T>, reason: Error): void;
 }
 
 type Result<T> = KeyedLoadReturn<T>;
@@ -106,6 +108,8 @@ export class Flight<T> implements LoadHandle, Outlivable {
   previous: Promise<T> | undefined = undefined;
   /** When it has settled: readers waited for it. */
   isAwaited: boolean = false;
+  /** It was aborted since the store has a newer version: those that wait for it wait for the next one. */
+  isOvertaken: boolean = false;
   readonly #host: FlightHost<T>;
   readonly #clock: Clock;
   readonly #retry: ResolvedRetry | undefined;
@@ -181,12 +185,12 @@ export class Flight<T> implements LoadHandle, Outlivable {
   #start(failsAtOnce: boolean): void {
     if (this.#isOver || this.#hasStarted) return; // superseded, or started early, while it waited for its turn
     this.#hasStarted = true;
-    const { rounds } = this.#host;
+    const { coordinator } = this.#host;
     const now = this.#clock.monotonic();
     this.#deadlineAt = now + this.#timeoutMs;
-    if (rounds !== undefined) {
+    if (coordinator !== undefined) {
       this.#startDeadline(now);
-      this.#settleWith(this.#inRound(rounds));
+      this.#settleWith(this.#inRound(coordinator));
       return;
     }
     const first = this.#firstTry(failsAtOnce);
@@ -214,6 +218,12 @@ export class Flight<T> implements LoadHandle, Outlivable {
         if (this.#record !== undefined) this.#record.bytes = bytes;
       },
       fail: (error) => this.fail(error),
+      overtaken: (error) => {
+        if (entry.flight !== this) return;
+        this.isOvertaken = true;
+        host.abort(entry, error);
+        host.owner?.changed(entry);
+      },
       over: () => {
         host.active.rounds.delete(round);
         host.owner?.changed(entry);

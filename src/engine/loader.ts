@@ -67,8 +67,6 @@ export class Loader<T> implements FlightHost<T> {
   readonly reporter: LoadReporter;
   /** `undefined` without a lock and a store. */
   readonly coordinator: Coordinator | undefined;
-  /** The same, where executions begin rounds. */
-  readonly rounds: Coordinator | undefined;
   /** Whether reads may start loads, and the options that decide on reads. */
   readonly rules: ReadRules;
   /** The owner of the entries, where it must know what happens to them. */
@@ -91,7 +89,6 @@ export class Loader<T> implements FlightHost<T> {
     this.events = new Events(options.name, options, new Counters(), options.listeners);
     this.timing = new Timing(options, nextExecuteTime);
     this.coordinator = options.membership?.coordinator(options, this.events, this.timing);
-    this.rounds = this.coordinator?.hasRounds ? this.coordinator : undefined;
     const { whenTooStale, whenFailing } = options;
     const piggyback = this.coordinator?.checks?.trigger ?? neverTriggers;
     this.rules = { runState: 'open', whenTooStale, whenFailing, piggyback };
@@ -173,12 +170,12 @@ export class Loader<T> implements FlightHost<T> {
     this.active.entries.add(entry);
     entry.waiters?.follow(flight);
     inDetachedContext(() => {
-      if (this.rounds === undefined) this.events.emit('load-started', details);
+      if (this.coordinator === undefined) this.events.emit('load-started', details);
       if (when === 'now') flight.start();
       else flight.startBehind(this.#settler.isSynchronous ? 'macrotask' : 'microtask');
     });
     // A snapshot is published behind the caller that waits for the load.
-    if (!background && this.rounds !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
+    if (!background && this.coordinator !== undefined) this.callWaitUntil(entry, this.options.waitUntil);
     if (entry.flight === flight) this.owner?.changed(entry);
   }
 
@@ -458,7 +455,10 @@ export class Loader<T> implements FlightHost<T> {
     const { entry } = execution;
     if (entry.flight !== execution) return;
     this.keys?.pin(entry);
-    this.#leave(entry, execution)?.resolve(entry.value as T); // they have waited for its end only
+    const waiters = this.#leave(entry, execution);
+    if (!execution.isOvertaken)
+      waiters?.resolve(entry.value as T); // they have waited for its end only
+    else if (waiters !== undefined) putBackWaiters(entry, waiters);
     this.#startSuccessor(entry, takeReloadAfter(execution));
     this.keys?.unpin(entry);
     this.owner?.changed(entry);

@@ -68,10 +68,5 @@ export function reachesAll(
   const checks = new OptionChecks(name);
   for (const flag of all) checks.oneOf(flag, options?.[flag] ?? false, [true, false]);
   checks.done();
-  return options?.here !== true && isShared(membership);
-}
-
-/** Whether instances share the member: its values, its marks, and whether it is paused. */
-function isShared(membership: EngineOptions['membership']): boolean {
-  return membership?.hasStore === true && membership.hasLock;
+  return options?.here !== true && membership?.hasStore === true;
 }

@@ -275,9 +275,9 @@ export class MemberEngine<T> extends Loader<T> {
   inspect(entry: Entry<T>): ExecutionStatus {
     const now = this.options.clock.monotonic();
     this.compareClocks(entry, now);
-    const { timing, rounds, rules } = this;
+    const { timing, coordinator, rules } = this;
     const nextExecuteTime = timing.nextExecuteTime(entry, now);
-    const cluster = rounds?.status(entry);
+    const cluster = coordinator?.status(entry);
     const { name } = this.options;
     const offset = this.options.now() - now; // of the wall clock, now
     return executionStatus(entry, name, rules.runState, nextExecuteTime, now, offset, cluster, this.events);

@@ -1,13 +1,15 @@
 import { QUIET_MICROTASKS, soonInTurn, whenQuiet } from '../time/when-quiet.ts';
 import type { CommandPlaces } from './command-places.ts';
-import type { Answer, Edit, Records } from './records.ts';
+import { placeOf } from './names.ts';
+import type { Edit, Records } from './records.ts';
 
 /** The most edits of one command, and the most characters of its texts, unless it has only one. */
 const MOST_EDITS = 500;
 const MOST_CHARACTERS = 4_000_000;
 
+/** The edits of one name. */
 interface Item {
-  readonly edit: Edit;
+  readonly edits: readonly Edit[];
   readonly resolve: (answer: Awaited<ReturnType<Records['apply']>>) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -38,13 +40,15 @@ export class EditJoiner {
     this.#commands = commands;
   }
 
-  /** Resolves with the one answer; an error of this edit alone rejects. */
-  ask(edit: Edit): ReturnType<Records['apply']> {
+  /** @param edits of one name. Resolves with their answers; an error of the first of them rejects. */
+  ask(edits: readonly Edit[]): ReturnType<Records['apply']> {
     return new Promise((resolve, reject) => {
-      const size = edit.op === 'put' ? edit.text.length : 0;
-      if (this.#open?.items.has(edit.name) || (this.#open?.size ?? 0) + size > MOST_CHARACTERS) this.#close();
+      const sizes = edits.map((edit) => (edit.op === 'put' ? edit.text.length : 0));
+      const size = Math.max(0, ...sizes);
+      const { cell } = placeOf((edits[0] as Edit).name);
+      if (this.#open?.items.has(cell) || (this.#open?.size ?? 0) + size > MOST_CHARACTERS) this.#close();
       const open = this.#open ?? this.#begin();
-      open.items.set(edit.name, { edit, resolve, reject });
+      open.items.set(cell, { edits, resolve, reject });
       open.size += size;
       if (open.items.size === MOST_EDITS) this.#close();
     });
@@ -78,12 +82,16 @@ export class EditJoiner {
   /** Never rejects. */
   async #send(items: readonly Item[]): Promise<void> {
     try {
-      const { now, answers } = await this.#apply(items.map(({ edit }) => edit));
-      if (answers.length !== items.length) throw new TypeError('the answers to some edits are missing');
-      for (const [index, { resolve, reject }] of items.entries()) {
-        const answer = answers[index] as Answer | Error;
-        if (answer instanceof Error) reject(answer);
-        else resolve({ now, answers: [answer] });
+      const all = items.flatMap(({ edits }) => edits);
+      const { now, answers } = await this.#apply(all);
+      if (answers.length !== all.length) throw new TypeError('the answers to some edits are missing');
+      let begin = 0;
+      for (const { edits, resolve, reject } of items) {
+        const own = answers.slice(begin, begin + edits.length);
+        begin += edits.length;
+        const [first] = own;
+        if (first instanceof Error) reject(first);
+        else resolve({ now, answers: own });
       }
     } catch (error) {
       for (const { reject } of items) reject(error);

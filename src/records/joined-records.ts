@@ -1,6 +1,6 @@
 import { CommandPlaces } from './command-places.ts';
 import { EditJoiner } from './edit-joiner.ts';
-import { REPORT } from './names.ts';
+import { placeOf, REPORT } from './names.ts';
 import type { Edit, Records, Steps } from './records.ts';
 
 /** Those of a lock and of a store are fewer than a pool has connections, or they would wait there, where no edit joins them. */
@@ -25,10 +25,10 @@ export class JoinedRecords implements Steps {
   }
 
   apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const [edit] = edits;
-    const kind = edit === undefined || edits.length > 1 ? undefined : kindOf(edit);
-    if (edit === undefined || kind === undefined) return this.#commands.run(() => this.#records.apply(edits));
-    return this.#joinerOf(kind).ask(edit);
+    const cells = new Set(edits.map(({ name }) => placeOf(name).cell));
+    const kind = cells.size === 1 ? kindOf(edits) : undefined;
+    if (kind === undefined) return this.#commands.run(() => this.#records.apply(edits));
+    return this.#joinerOf(kind).ask(edits);
   }
 
   list(...args: Parameters<Records['list']>): ReturnType<Records['list']> {
@@ -63,8 +63,16 @@ export class JoinedRecords implements Steps {
   }
 }
 
-/** Edits of one kind may share a command; `undefined`: it is sent alone. An end of a lease does not wait for a large text, nor a read for a write. */
-function kindOf(edit: Edit): string | undefined {
+/** The edits of one name, which may share a command with those of others; `undefined`: they are sent alone. */
+function kindOf(edits: readonly Edit[]): string | undefined {
+  const kinds = edits.map(kindOfOne);
+  return kinds.includes(undefined) ? undefined : KINDS.find((kind) => kinds.includes(kind));
+}
+
+/** A command is of the first kind that it has. An end of a lease does not wait for a large text, nor a read for a write. */
+const KINDS = ['put', 'claim', 'end', 'extension', 'read'] as const;
+
+function kindOfOne(edit: Edit): (typeof KINDS)[number] | undefined {
   switch (edit.op) {
     case 'claim':
       return 'claim';

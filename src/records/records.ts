@@ -26,9 +26,14 @@ export interface Row {
   readonly place?: string | undefined;
   /** The damaged field of the record that this one has replaced. */
   readonly replaced?: string | undefined;
+  /** How long it is pinned. @default undefined: it is not */
+  readonly pinnedFor?: number | undefined;
 }
 
-/** Takes the name, unless it is leased, or held and the claim not forced. Claimed again with the same id, it is the same lease. */
+/**
+ * Takes the name, unless it is leased, or held and the claim not forced, or the other part of the name is pinned: the answer has the
+ * row of that then. Claimed again with the same id, it is the same lease.
+ */
 export interface Claim<T = string> {
   readonly op: 'claim';
   readonly name: string;
@@ -52,11 +57,14 @@ export interface Amend {
   readonly forMs: number;
   /** How long the record is kept after its end, if that is less than the backend keeps any. */
   readonly keepMs?: number | undefined;
+  /** A hold that the claim has replaced is there again, in place of the end of this lease. @default false */
+  readonly restores?: boolean | undefined;
 }
 
 /**
  * Replaces the text, unless the record has a greater token that is not `over`. Put again with the same token, text
- * and `keepMs`, it is done, and nothing changes: its age goes on.
+ * and `keepMs`, it is done, and nothing changes: its age goes on. So it is put again in the place of the `expected` token: no two
+ * callers put the same text there.
  */
 export interface Put<T = string> {
   readonly op: 'put';
@@ -64,11 +72,33 @@ export interface Put<T = string> {
   /** @default the next one by the clock */
   readonly token?: number | undefined;
   readonly over?: number | undefined;
+  /** It is done only where the record has this token; 0: where there is none, or a damaged one. @default whatever it has */
+  readonly expected?: number | undefined;
   readonly text: T;
   /** As of {@link Amend}; earlier editions are deleted then, and this one does not become one. */
   readonly keepMs?: number | undefined;
   /** How many earlier editions are kept. */
   readonly older: number;
+  /** Put again with the same id, it is done, and nothing changes. @default undefined: it has none */
+  readonly id?: string | undefined;
+  /** The record is pinned for that long, in milliseconds. @default undefined: it is not */
+  readonly pinMs?: number | undefined;
+  /** It is not done where the record is pinned. @default false */
+  readonly sparesPinned?: boolean | undefined;
+}
+
+/**
+ * Ends the lease or the hold of a name, also that of another owner, as a release would that ends a round as done: it has the token of
+ * the snapshot that was put before it in the same call. Where the name has that token already, or was claimed since, it is done, and
+ * nothing changes.
+ */
+export interface Impose<T = string> {
+  readonly op: 'impose';
+  readonly name: string;
+  readonly id: string;
+  readonly text: T;
+  readonly note: string;
+  readonly forMs: number;
 }
 
 /** Looks at a record, and changes nothing. */
@@ -84,13 +114,13 @@ export interface Read {
 }
 
 /** Deletes a record with its earlier editions. */
-export interface Delete {
+interface Delete {
   readonly op: 'delete';
   readonly name: string;
 }
 
 /** One atomic change of one record, or a look at it. @typeParam T how a backend keeps a text. */
-export type Edit<T = string> = Claim<T> | Amend | Put<T> | Read | Delete;
+export type Edit<T = string> = Claim<T> | Amend | Put<T> | Impose<T> | Read | Delete;
 
 /** The result of an edit. */
 export interface Answer {
@@ -123,7 +153,10 @@ export interface Records {
   /** Whether the edits of one call share a command, whatever their names. It may change while in use, when the server is known. */
   readonly sharesCommands: boolean;
   /**
-   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice.
+   * All edits in one command, or as few as the backend allows; each is atomic, and no name occurs twice, but for a read behind its
+   * change. Those of the lock and the snapshot of one name are one change: all of them are made, or none, and then none is done. A read
+   * beside a change that is made is brief; beside one that is not it sees what stands against it. In files they are made one after the
+   * other, up to the first one that is not done.
    *
    * @returns the backend's wall clock in epoch milliseconds, and for each edit its answer at the same index; an `Error`: that
    *   edit alone has failed. Rejects where all have: any of them may be done.

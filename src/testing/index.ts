@@ -1,6 +1,6 @@
 export type { ConformanceCase } from './conformance.ts';
 export { FakeClock, type FakeClockOptions } from './fake-clock.ts';
-export { type DamagedField, type LockSubject, lockConformance } from './lock-conformance.ts';
+export { type LockSubject, lockConformance } from './lock-conformance.ts';
 export { type RecordsSubject, recordsConformance } from './records-conformance.ts';
 export type { RunOptions } from './virtual/run-reads.ts';
 export type { VirtualBackend } from './virtual/virtual-backend.ts';

@@ -1,33 +1,17 @@
 import type { ConformanceCase } from './conformance.ts';
 import { ACQUIRE } from './lock/acquire.ts';
 import { type Case, LockCaseContext, type LockSubject } from './lock/case-context.ts';
-import { DAMAGE } from './lock/damage.ts';
 import { EXPIRY } from './lock/expiry.ts';
 import { EXTEND } from './lock/extend.ts';
-import { MANY } from './lock/many.ts';
-import { NAMES } from './lock/names.ts';
-import { OPERATORS } from './lock/operators.ts';
 import { RELEASE } from './lock/release.ts';
 import { TOKENS } from './lock/tokens.ts';
-import { UNREACHABLE } from './lock/unreachable.ts';
 
-export type { DamagedField, LockSubject } from './lock/case-context.ts';
+export type { LockSubject } from './lock/case-context.ts';
 
-const CASES: readonly Case[] = [
-  ...ACQUIRE,
-  ...TOKENS,
-  ...EXPIRY,
-  ...EXTEND,
-  ...RELEASE,
-  ...OPERATORS,
-  ...NAMES,
-  ...DAMAGE,
-  ...UNREACHABLE,
-  ...MANY,
-];
+const CASES: readonly Case[] = [...ACQUIRE, ...TOKENS, ...EXPIRY, ...EXTEND, ...RELEASE];
 
 /**
- * Test cases for all promises of a `LockProvider`, for any test runner. They use real time and their own names, and may
+ * Test cases for the promises of a lock to its members, for any test runner. They use real time and their own names, and may
  * share a backend with other users. Their records remain, since a lock can't delete records.
  *
  * ```ts no-run
@@ -41,13 +25,7 @@ const CASES: readonly Case[] = [
  * @returns independent cases: they may run in any order, and concurrently.
  */
 export function lockConformance(subject: LockSubject): readonly ConformanceCase[] {
-  const has = {
-    always: true,
-    unreachable: subject.unreachable,
-    forget: subject.forget,
-    damage: subject.damage,
-  };
-  return CASES.filter(({ needs }) => has[needs] !== undefined).map(({ name, run }) => ({
+  return CASES.map(({ name, run }) => ({
     name,
     run: async () => run(await LockCaseContext.begin(subject)),
   }));

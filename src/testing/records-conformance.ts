@@ -1,31 +1,189 @@
+import type { Cells, Change, Seen, Swap } from '../records/cells/cells.ts';
+import { SwappedRecords } from '../records/cells/swapped-records.ts';
 import { edited, foundBy, type Instant, rowOf, type StoredRecord } from '../records/edited.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../records/names.ts';
+import { LOCK, placeOf, REPORT, SNAPSHOT } from '../records/names.ts';
 import type { Answer, Edit, Records, Row } from '../records/records.ts';
 import { ensure, same, sameList } from './assert.ts';
 import { type ConformanceCase, namesFrom, uniqueName } from './conformance.ts';
 
-/** The records that {@link recordsConformance} tests. */
+/** The cells that {@link recordsConformance} tests. */
 export interface RecordsSubject {
-  /** Records at the backend. */
-  readonly records: () => Records;
-  /** The same over another client. @default `records` */
-  readonly other?: (() => Records) | undefined;
+  /** Cells at the backend. */
+  readonly cells: () => Cells;
+  /** The same over another client. @default `cells` */
+  readonly other?: (() => Cells) | undefined;
 }
 
 /**
- * Test cases for {@link Records}: random edits of two clients in turn, compared with `edited`, the pure function that defines
- * them. Each run takes other edits; an error names all of them. They use their own names, and delete these.
+ * Test cases for {@link Cells}: random changes of the records of two clients in turn, compared with the pure function that defines
+ * them. Each run takes other ones; an error names all of them. They use their own names, and delete these.
  *
  * @returns independent cases: they may run in any order, and concurrently.
  */
-export function recordsConformance({ records, other = records }: RecordsSubject): readonly ConformanceCase[] {
-  const walks = Array.from({ length: WALKS }, (_, i) => ({
-    name: `records: random edits of two clients are those of the definition, ${i + 1}`,
-    run: () => new Walk([records(), other()]).run(),
-  }));
-  const name = 'records: an edition that was noted is kept as any, and has no note once it is an earlier one';
-  return [...walks, { name, run: () => keepsNoted(records()) }];
+export function recordsConformance({ cells, other = cells }: RecordsSubject): readonly ConformanceCase[] {
+  const [records, others] = [new SwappedRecords(cells(), LONG_MS), new SwappedRecords(other(), LONG_MS)];
+  return [...recordsCases({ records: () => records, other: () => others }), ...cellsCases(cells)];
 }
+
+/** Those of cells alone. */
+export function cellsCases(cells: () => Cells): readonly ConformanceCase[] {
+  const name =
+    'cells: a swap that is not done answers with the main text beside the present one, unless that is known';
+  return [{ name, run: () => showsMain(cells()) }];
+}
+
+async function showsMain(cells: Cells): Promise<void> {
+  const long = `long ${'x'.repeat(5000)}`;
+  const { name, text, id } = await put(cells, SNAPSHOT + uniqueName('main'), long);
+  const another = `${name}-another`;
+  const next = `${text} `;
+  const kept: Swap = {
+    before: 'other',
+    after: next,
+    main: id,
+    adds: undefined,
+    drops: [],
+    keepForMs: LONG_MS,
+  };
+  const whole: Change = { name, isWhole: true, op: 'claim', swap: kept };
+  const made: Change = {
+    name: another,
+    isWhole: true,
+    swap: { ...kept, before: undefined, main: undefined },
+  };
+  const seen = async (...changes: readonly Change[]): Promise<Seen> => {
+    const [first] = (await cells.swap(changes)).answers;
+    if (first === undefined || first instanceof Error) throw first ?? new Error('no answer');
+    return first;
+  };
+  const compare = (one: Seen, expected: Seen, of: string): void => {
+    for (const field of ['isDone', 'text', 'main'] as const)
+      same(one[field], expected[field], `${field} of ${of}`);
+  };
+  try {
+    const asked = { isDone: false, text, main: long };
+    const unasked = { isDone: false, text, main: undefined };
+    compare(await seen(whole), asked, 'a swap that is not done');
+    compare(await seen(whole, made), asked, 'the same beside one that is done');
+    compare(await seen(whole, { name: another }), asked, 'the same beside a look');
+    compare(await seen({ ...whole, known: 'of another' }), asked, 'the same where another one is known');
+    compare(
+      await seen({ ...whole, swap: { ...kept, before: undefined } }),
+      asked,
+      'one that expects no text',
+    );
+    compare(await seen({ ...whole, known: id }), unasked, 'one where the main text is known');
+    compare(await seen({ ...whole, isWhole: false }), unasked, 'one that does not ask for it');
+    const done = { ...whole, swap: { ...kept, before: text } };
+    const { isDone, main } = await seen(done);
+    compare({ isDone, main }, { isDone: true }, 'a swap that is done');
+    const again = await seen(done);
+    compare(
+      { isDone: again.isDone, main: again.main },
+      { isDone: true },
+      'the same once more, as its answer was lost',
+    );
+    compare(
+      await seen({ ...whole, swap: { ...kept, after: text } }),
+      { ...asked, text: next },
+      'the next one',
+    );
+  } finally {
+    const deleted = { ...kept, after: undefined, main: undefined };
+    for (const [one, before] of [
+      [name, next],
+      [another, next],
+    ] as const)
+      await cells.swap([{ name: one, op: 'delete', swap: { ...deleted, before } }]);
+  }
+}
+
+/** Puts a long text under a new name. @returns the name and the text of its cell, and its id in it. */
+async function put(
+  cells: Cells,
+  record: string,
+  long: string,
+): Promise<{ readonly name: string; readonly text: string; readonly id: string }> {
+  const changes: Change[] = [];
+  const watched: Cells = {
+    swap: (some) => {
+      changes.push(...some);
+      return cells.swap(some);
+    },
+    long: (...args) => cells.long(...args),
+    list: (...args) => cells.list(...args),
+  };
+  await new SwappedRecords(watched, LONG_MS).apply([
+    { op: 'put', name: record, token: 1, text: long, older: 0 },
+  ]);
+  const { name, swap } = changes.find((change) => change.swap?.adds !== undefined) as Change;
+  return { name, text: String(swap?.after), id: String(swap?.adds?.id) };
+}
+
+/** The same of records, however they are kept. */
+export function recordsCases({
+  records,
+  other = records,
+  areInOrder = false,
+}: {
+  readonly records: () => Records;
+  readonly other?: () => Records;
+  /** Edits of one name are made one after the other, up to the first that is not done. @default false: all of them, or none */
+  readonly areInOrder?: boolean;
+}): readonly ConformanceCase[] {
+  const walk = (named: Named) => new Walk([records(), other()], areInOrder, named).run();
+  const made = areInOrder ? 'made in order' : 'one change';
+  const walks = Array.from({ length: WALKS }, (_, i) => [
+    {
+      name: `records: random edits of two clients are those of the definition, ${i + 1}`,
+      run: () => walk('apart'),
+    },
+    {
+      name: `records: random edits of the lock and the snapshot of a name are ${made}, ${i + 1}`,
+      run: () => walk('alike'),
+    },
+  ]);
+  const name = 'records: an edition that was noted is kept as any, and has no note once it is an earlier one';
+  return [
+    ...walks.flat(),
+    { name, run: () => keepsNoted(records()) },
+    {
+      name: 'records: ten changes at once of the text that was found lose none, short or long',
+      run: () => losesNone([records(), other()]),
+    },
+  ];
+}
+
+/** Each adds a line to the text in the place of the edition that it knows; where another one is there, to that. */
+async function losesNone(clients: readonly [Records, Records]): Promise<void> {
+  const name = SNAPSHOT + uniqueName('shared');
+  const lines = Array.from({ length: CHANGES }, (_, i) => `${i} ${'x'.repeat(i * LINE_GROWS_BY)}`);
+  const add = async (records: Records, line: string): Promise<void> => {
+    let [expected, before] = [0, ''];
+    for (;;) {
+      const put = { op: 'put', name, expected, text: `${before}${line}\n`, older: 0 } as const;
+      const [made, found] = (await records.apply([put, { op: 'read', name }])).answers;
+      if (made instanceof Error) throw made;
+      if (made?.isDone) return;
+      if (found instanceof Error) throw found;
+      [expected, before] = [found?.row?.token ?? 0, found?.row?.text ?? ''];
+    }
+  };
+  try {
+    await Promise.all(lines.map((line, i) => add(clients[i % 2] as Records, line)));
+    const [read] = (await clients[0].apply([{ op: 'read', name }])).answers;
+    if (read instanceof Error) throw read;
+    const kept = String(read?.row?.text).trimEnd().split('\n');
+    sameList(kept.sort(), lines.sort(), 'the lines of all changes');
+  } finally {
+    await clients[0].apply([{ op: 'delete', name }]);
+  }
+}
+
+/** Changes that are made at once. */
+const CHANGES = 10;
+/** Each line is longer than the one before, in characters. */
+const LINE_GROWS_BY = 100;
 
 /** Random edits come to that too seldom. */
 async function keepsNoted(records: Records): Promise<void> {
@@ -61,19 +219,27 @@ const TOLERANCE_MS = 10_000;
 /** Earlier editions that are kept. */
 const OLDER = 2;
 
+/** Whether a lock and a snapshot have the same name. */
+type Named = 'apart' | 'alike';
+
 /** One run of random edits. */
 class Walk {
   readonly #clients: readonly [Records, Records];
-  readonly #locks: readonly string[] = namesFrom(LOCK + uniqueName('claimed'), ['a', 'b']);
-  readonly #snapshots: readonly string[] = [
-    ...namesFrom(SNAPSHOT + uniqueName('put'), ['a', 'b']),
-    `${REPORT}${uniqueName('put')}`,
-  ];
+  readonly #areInOrder: boolean;
+  readonly #share: number;
+  readonly #locks: readonly string[];
+  readonly #snapshots: readonly string[];
   readonly #expected: Map<string, StoredRecord> = new Map();
   readonly #steps: string[] = [];
 
-  constructor(clients: readonly [Records, Records]) {
+  constructor(clients: readonly [Records, Records], areInOrder: boolean, named: Named) {
     this.#clients = clients;
+    this.#areInOrder = areInOrder;
+    this.#share = named === 'alike' ? 0.6 : 0.3;
+    const claimed = uniqueName('claimed');
+    const put = named === 'alike' ? claimed : uniqueName('put');
+    this.#locks = namesFrom(LOCK + claimed, ['a', 'b']);
+    this.#snapshots = [...namesFrom(SNAPSHOT + put, ['a', 'b']), `${REPORT}${uniqueName('put')}`];
   }
 
   async run(): Promise<void> {
@@ -87,18 +253,47 @@ class Walk {
     }
   }
 
-  /** One edit, or several of different names. */
+  /** One edit, or several of different records. */
   async #step(client: Records): Promise<void> {
-    const names = [...this.#locks, ...this.#snapshots].filter(() => Math.random() < 0.3);
+    const names = [...this.#locks, ...this.#snapshots].filter(() => Math.random() < this.#share);
+    if (Math.random() < 0.5) names.reverse();
     const edits = (names.length > 0 ? names : [pick(this.#locks)]).map((name) => this.#drawn(name));
     this.#steps.push(JSON.stringify(edits));
     const { now, answers } = await client.apply(edits);
     same(answers.length, edits.length, 'the number of answers');
+    const at = { at: now, wall: now };
+    const areHeldBack = edits.map((edit) => this.#isHeldBack(edit, edits, at));
     for (const [i, edit] of edits.entries()) {
       const answer = answers[i] as Answer | Error;
       if (answer instanceof Error) throw answer;
-      this.#compare(edit, answer, { at: now, wall: now });
+      if (!areHeldBack[i]) this.#compare(edit, answer, at);
+      else if (edit.op === 'read') this.#compare({ ...edit, isBrief: true }, answer, at);
+      else this.#compareUndone(edit, answer, at);
     }
+  }
+
+  /**
+   * By a change of the other part of its name: another change is not made where that one is not done, and a read has no text where
+   * it is. In order, only one that comes before counts.
+   */
+  #isHeldBack(edit: Edit, edits: readonly Edit[], now: Instant): boolean {
+    const { cell } = placeOf(edit.name);
+    const asked = this.#areInOrder ? edits.slice(0, edits.indexOf(edit)) : edits;
+    const other = asked.find((one) => one !== edit && one.op !== 'read' && placeOf(one.name).cell === cell);
+    if (other === undefined) return false;
+    const { isDone } = edited(this.#expected.get(other.name), other, now);
+    return isDone === (edit.op === 'read');
+  }
+
+  /** An edit that another one has held back. */
+  #compareUndone(edit: Edit, answer: Answer, now: Instant): void {
+    same(answer.isDone, false, this.#about(edit, 'isDone'));
+    if (this.#areInOrder) return; // the record was not looked at
+    const present = this.#expected.get(edit.name);
+    same(answer.row === undefined, present === undefined, this.#about(edit, 'without a row'));
+    if (answer.row === undefined || present === undefined) return;
+    const textOf = (text: string): string => (edit.op === 'claim' ? text : '');
+    this.#compareRow(edit, answer.row, rowOf(present, now, textOf));
   }
 
   #drawn(name: string): Edit {
@@ -126,11 +321,13 @@ class Walk {
     }
     const text = pick(['short', `${draw}`, `long ${'x'.repeat(5000)}`]);
     const over = pick([undefined, undefined, token]);
+    const [given, expected] = draw < 0.8 ? [near(token)] : [undefined, near(token) ?? 0];
     return {
       op: 'put',
       name,
-      token: near(token),
+      token: given,
       over,
+      expected,
       text,
       keepMs: pick([undefined, undefined, LONG_MS]),
       older: OLDER,
@@ -191,10 +388,11 @@ class Walk {
 
   async #compareList(): Promise<void> {
     const beginning = (this.#locks[0] as string).slice(0, -1);
-    const { rows } = await pick(this.#clients).list(beginning, 1000);
+    const most = pick([1, 1000]);
+    const { rows } = await pick(this.#clients).list(beginning, most);
     const listed = rows.map(([name]) => name);
     const expected = this.#locks.filter((name) => this.#expected.has(name));
-    sameList(listed, expected, 'the listed names');
+    sameList(listed, expected.slice(0, most), 'the listed names');
   }
 
   #about(edit: Edit, what: string): string {

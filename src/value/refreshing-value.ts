@@ -5,7 +5,7 @@ import type { Load } from '../engine/flight.ts';
 import type { FitsPrevious, LoadContext } from '../engine/load-context.ts';
 import type { LoadReturn } from '../engine/load-result.ts';
 import type { ReadRules } from '../engine/loader.ts';
-import { reachesAll, type ScopeOptions } from '../engine/member-control.ts';
+import type { ScopeOptions } from '../engine/member-control.ts';
 import { MemberEngine } from '../engine/member-engine.ts';
 import { limitedLoad } from '../engine/own-load.ts';
 import { Reader, type ReadOptions } from '../engine/reader.ts';
@@ -26,6 +26,8 @@ import { INITIAL_RULE, type Initial, type InitialValue, isInitialValue, prepareI
 import { asMethod, engineOf, entryOf, Periodic } from './lifecycle.ts';
 import { type ReadResult, readResult } from './read-result.ts';
 import {
+  type InvalidateOptions,
+  invalidateArgument,
   invalidateEntry,
   type RefreshOptions,
   refreshArgument,
@@ -67,12 +69,6 @@ export interface ValueOptions<T, Previous = T>
    * @default undefined: none, the first read waits
    */
   readonly initial?: Initial<NoInfer<T>> | undefined;
-}
-
-/** The options of `invalidate`. */
-export interface InvalidateOptions extends ScopeOptions {
-  /** Forget the value too, so that the next read waits as the first did. @default false */
-  readonly drop?: boolean | undefined;
 }
 
 /** The options of a value whose `schema` says of what type it is: whatever the load returns, the output of the schema is the value. */
@@ -289,8 +285,9 @@ export class RefreshingValue<T, Previous = T> extends Periodic<T> {
    */
   invalidate(options?: InvalidateOptions): Promise<void> {
     const engine = engineOf(this);
-    const isForAll = reachesAll(engine.options, options, 'drop');
-    return invalidateEntry(isForAll, engine, entryOf(this), ownOptions(options)?.drop ?? false);
+    return ignoreRejection(
+      invalidateEntry(engine, entryOf(this), invalidateArgument(engine.options, options)),
+    );
   }
 
   /**

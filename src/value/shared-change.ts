@@ -65,16 +65,44 @@ export function shareValue<T>(
   return ignoreRejection(engine.share(entry, origin).then(() => {}));
 }
 
+/** The options of `invalidate`. */
+export interface InvalidateOptions extends ScopeOptions {
+  /** Forget the value too, so that the next read waits as the first did. @default false */
+  readonly drop?: boolean | undefined;
+  /**
+   * The version that is in place, of `read().version` or `history()`, as the caller has seen it: with another one by now it rejects with
+   * `OPTION`. With `here` it is the version here, else that in the backend. A safe integer over 0. @default undefined: whichever is in place
+   */
+  readonly version?: number | undefined;
+}
+
+/**
+ * Takes apart the options of `invalidate`.
+ *
+ * @throws {TicklessError} `OPTION` as `reachesAll`, and for a version that is none.
+ */
+export function invalidateArgument(
+  member: EngineOptions,
+  given: InvalidateOptions | undefined,
+): { readonly isForAll: boolean; readonly drop: boolean; readonly version: number | undefined } {
+  if (typeof given !== 'object' || given === null)
+    return { isForAll: reachesAll(member, given), drop: false, version: undefined };
+  namesArgument(member.name, given, ['drop', 'version', 'here']);
+  const { version, drop = false, here = false } = ownOptions(given);
+  const isVersion = version === undefined || (Number.isSafeInteger(version) && version > 0);
+  checked(member.name, (checks) => checks.that(isVersion, 'version', 'must be a version', version));
+  return { isForAll: reachesAll(member, { drop, here }, 'drop'), drop, version };
+}
+
 /** Makes an entry out of date, here or on all instances. */
-export function invalidateEntry<T>(
-  isForAll: boolean,
+export async function invalidateEntry<T>(
   engine: MemberEngine<T>,
   entry: Parameters<MemberEngine<T>['share']>[0],
-  drop: boolean,
+  { isForAll, drop, version }: ReturnType<typeof invalidateArgument>,
 ): Promise<void> {
-  if (isForAll) return ignoreRejection(versionsOf(engine, entry).mark(drop ? 'dropped' : 'invalidated'));
+  if (isForAll) return versionsOf(engine, entry).mark(drop ? 'dropped' : 'invalidated', version);
+  if (version !== undefined) versionsOf(engine, entry).throwUnlessHere(version);
   engine.invalidate(entry, drop);
-  return Promise.resolve();
 }
 
 /** The versions of an entry in its store. @throws {TicklessError} `OPTION` without one. */

@@ -1,15 +1,9 @@
-import { type MemoryBackendOptions, memoryBackend } from '../../src/backends/memory.ts';
-import type { AcquireRequest, LockProvider } from '../../src/cluster/lock-contract.ts';
+import type { MemoryBackendOptions } from '../../src/backends/memory.ts';
+import type { AcquireRequest } from '../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../src/cluster/signal-contract.ts';
-import type {
-  InstanceReport,
-  SnapshotStore,
-  Store,
-  StoredSnapshot,
-} from '../../src/cluster/store-contract.ts';
+import type { InstanceReport, Store } from '../../src/cluster/store-contract.ts';
 import type { LockLike, StoreLike } from '../../src/engine/coordinator.ts';
 import {
-  type Backend,
   PeriodicExecutor,
   RefreshingValue,
   type TaskContext,
@@ -17,15 +11,17 @@ import {
   type TicklessEvent,
   type ValueOptions,
 } from '../../src/index.ts';
-import { asLock } from '../../src/records/lock/as-lock.ts';
+import type { BackendOptions } from '../../src/records/backend-options.ts';
 import type { Lock } from '../../src/records/lock/create-lock.ts';
+import { memoryRecords } from '../../src/records/memory-records.ts';
+import { LOCK, REPORT, SNAPSHOT } from '../../src/records/names.ts';
+import type { Claim, Edit, Put, Read, Records } from '../../src/records/records.ts';
 import { FakeClock } from '../../src/testing/index.ts';
 import { Deferred } from '../../src/time/deferred.ts';
 import type { DurationLike } from '../../src/time/duration.ts';
 import { recordEvents, recordLines } from './events.ts';
 import { ManualLoad } from './manual-load.ts';
-import { lockOf, methodsOf, storeOf, storeOn } from './parts.ts';
-import { recordsOfStore } from './records-of-steps.ts';
+import { type Parts, partsOn } from './parts.ts';
 
 /** What is asked of a lock or a store. */
 export type Step = 'acquire' | 'extend' | 'release' | 'read' | 'write' | 'confirm' | 'check';
@@ -49,90 +45,32 @@ export interface Command {
   readonly report: InstanceReport | undefined;
 }
 
-/** The connection of one instance to the lock and the store that all share. Keeps what went over it. */
+/** The connection of one instance to the records that all share. Keeps what went over it. */
 export class Link {
-  readonly lock: LockProvider;
+  readonly backend: Parts;
+  readonly lock: Lock;
   readonly store: Store;
   readonly commands: Command[] = [];
   /** What becomes of the next command. */
   fault: (step: Step, command: Command) => Fault | undefined = () => undefined;
 
-  /** @param timeout of both. @default theirs */
-  constructor(lock: LockProvider, store: SnapshotStore, timeout?: number, signals?: Signals) {
-    const wrapped: LockProvider = {
-      ...methodsOf(lock),
-      acquire: (request) => this.#send('acquire', request.name, [request], () => lock.acquire(request)),
-      extend: (lease, leaseFor) =>
-        this.#send('extend', lease.name, [lease, leaseFor], () => lock.extend(lease, leaseFor)),
-      release: (lease, outcome) =>
-        this.#send('release', lease.name, [lease, outcome], () => lock.release(lease, outcome)),
+  /** @param options of the backend, whose lock and store are of these records. */
+  constructor(records: Records, options: BackendOptions = {}) {
+    const sent: Records = {
+      mostEdits: 1,
+      sharesCommands: true,
+      apply: (edits) => this.#send(commandOf(edits), () => records.apply(edits)),
+      list: (prefix, limit) => {
+        const command = { step: 'check', name: 'reports', args: [], report: undefined } as const;
+        return this.#send(command, () => records.list(prefix, limit));
+      },
+      editions: (name, beginning) => {
+        const command = { step: 'read', name: partOf(name), args: [], report: undefined } as const;
+        return this.#send(command, () => records.editions(name, beginning));
+      },
     };
-    this.lock = asLock(wrapped, { timeout });
-    /** At the store it has the name that it has by hand. */
-    const named = (report: InstanceReport | undefined): InstanceReport | undefined =>
-      report && { ...report, instance: report.instance.slice(1) };
-    const reported = async <R>(report: InstanceReport | undefined, step: () => Promise<R>): Promise<R> => {
-      const left = report && store.versions?.([], named(report));
-      const answer = await step();
-      await left;
-      return answer;
-    };
-    const records = recordsOfStore({
-      takesReports: true,
-      history: (name) =>
-        this.#send('read', name, [], async () => {
-          const versions = (await store.history?.(name)) ?? [];
-          return Promise.all(
-            versions.map(async ({ version, bytes }) => {
-              const read = await store.read(name, undefined, version);
-              return { ...(read as StoredSnapshot), bytes };
-            }),
-          );
-        }),
-      read: (name, newerThan, version, report) =>
-        this.#send(
-          'read',
-          name,
-          [newerThan],
-          () => reported(report, () => store.read(name, newerThan, version)),
-          report,
-        ),
-      write: (name, payload, token, rejected, keepFor, report) =>
-        this.#send(
-          'write',
-          name,
-          [payload, token],
-          () => reported(report, () => store.write(name, payload, token, rejected, keepFor)),
-          report,
-        ),
-      confirm: (name, version, text, report) =>
-        this.#send(
-          'confirm',
-          name,
-          [version, text],
-          () =>
-            reported(
-              report,
-              async () => (await store.confirm?.(name, version, text)) ?? { kind: 'refused', version: 0 },
-            ),
-          report,
-        ),
-      delete: (name) => store.delete(name),
-      versions: (names, report) =>
-        this.#send(
-          'check',
-          names.filter((name) => !/(?:^|\/)tickless-control$/.test(name)).join(' '), // which each check asks about
-          [names],
-          async () => (await store.versions?.(names, named(report))) ?? [],
-          report,
-        ),
-      reports: () =>
-        this.#send('check', 'reports', [], async () =>
-          ((await store.reports?.()) ?? []).map((one) => ({ ...one, instance: `/${one.instance}` })),
-        ),
-    });
-    const { codec, keepVersions } = store;
-    this.store = storeOn(records, { codec, keepVersions, timeout, signals }, { options: [] });
+    this.backend = partsOn(sent, options);
+    ({ lock: this.lock, store: this.store } = this.backend);
   }
 
   /** From now on those steps end so; all others are sound. */
@@ -178,14 +116,8 @@ export class Link {
     return acquires.map(({ args: [request] }) => (request as AcquireRequest).requestId);
   }
 
-  async #send<R>(
-    step: Step,
-    name: string,
-    args: readonly unknown[],
-    carryOut: () => Promise<R>,
-    report?: InstanceReport,
-  ): Promise<R> {
-    const command = { step, name, args, report };
+  async #send<R>(command: Command, carryOut: () => Promise<R>): Promise<R> {
+    const { step } = command;
     this.commands.push(command);
     const fault = this.fault(step, command);
     if (fault === 'refused') throw new Error('ECONNREFUSED');
@@ -195,6 +127,53 @@ export class Link {
     if (fault === 'answer-lost') throw new Error('ECONNRESET');
     await fault;
     return answer;
+  }
+}
+
+function partOf(name: string): string {
+  const beginning = [LOCK, SNAPSHOT].find((one) => name.startsWith(one)) ?? '';
+  return name.slice(beginning.length);
+}
+
+/** The edits of a command as a step: a claim with a look is an acquire, a write with the end of its lease a write. */
+function commandOf(all: readonly Edit[]): Command {
+  const put = all.find((edit) => edit.op === 'put' && edit.name.startsWith(REPORT)) as Put | undefined;
+  const edits = all.filter((edit) => edit !== put);
+  const report = put && {
+    instance: put.name.slice(put.name.lastIndexOf('/') + 1),
+    text: put.text,
+    keepFor: put.keepMs as number,
+    serial: put.token,
+  };
+  const of = (step: Step, name: string, ...args: unknown[]): Command => ({
+    step,
+    name: partOf(name),
+    args,
+    report,
+  });
+  const [first] = edits;
+  if (first === undefined) return of('check', '', []);
+  const { name } = first;
+  switch (first.op) {
+    case 'claim': {
+      const { id: requestId, forMs: leaseFor, force } = first;
+      const [, look] = edits as [Claim, Read?];
+      return of('acquire', name, { name: partOf(name), requestId, leaseFor, force }, look?.newerThan);
+    }
+    case 'put':
+      return of('write', name, first.text, first.token);
+    case 'amend':
+      if (name.startsWith(SNAPSHOT)) return of('confirm', name, first.token, first.note);
+      return of(first.phase === undefined ? 'extend' : 'release', name, first);
+    case 'read': {
+      if (first.isBrief !== true) return of('read', name, first.newerThan);
+      const names = edits.map((edit) => partOf(edit.name));
+      const shown = names.filter((one) => !/(?:^|\/)tickless-control$/.test(one)); // which each check asks about
+      return of('check', shown.join(' '), names);
+    }
+    case 'impose':
+    case 'delete':
+      return of('write', name);
   }
 }
 
@@ -270,7 +249,7 @@ export interface TaskInstance extends Omit<Instance, 'value'> {
   readonly executor: PeriodicExecutor;
 }
 
-/** Parts of a backend in place of those of a link; `undefined`: it has none. */
+/** Parts in place of those of a link. A store that is `undefined`: the member has a lock alone. */
 export interface OwnParts {
   readonly lock?: LockLike | undefined;
   readonly store?: StoreLike | undefined;
@@ -283,9 +262,10 @@ export type PartedOptions<O> = Partial<O> & OwnParts;
 export function withBackend<O extends OwnParts>(
   link: Link,
   own: O,
-): Omit<O, 'lock' | 'store'> & { readonly backend: Backend; readonly propagateWithin?: DurationLike } {
+): Omit<O, 'lock' | 'store'> & Pick<ValueOptions<string>, 'backend' | 'lock' | 'propagateWithin'> {
   const { lock, store, ...others } = { lock: link.lock, store: link.store, ...own };
-  return { backend: { lock, store }, ...(store && { propagateWithin: WITHOUT_CHECKS }), ...others };
+  if (store === undefined) return { lock, ...others };
+  return { backend: { lock, store }, propagateWithin: WITHOUT_CHECKS, ...others };
 }
 
 /** No check of the store comes within the time of a test: its commands are those of the rounds. */
@@ -300,19 +280,23 @@ export class ManualCluster {
   readonly lock: Lock;
   readonly store: Store;
 
-  readonly #timeout: number | undefined;
+  readonly records: Records;
+  readonly options: BackendOptions;
   /** Those of a new instance. */
   signals: () => Signals | undefined = () => undefined;
 
   /** @param timeout of the lock and the store. @default theirs */
   constructor(store: MemoryBackendOptions = {}, leaseFor: number = LEASE_MS, timeout?: number) {
-    this.#timeout = timeout;
-    this.lock = lockOf(memoryBackend({ clock: this.clock, leaseFor }));
-    this.store = storeOf(memoryBackend({ clock: this.clock, ...store }));
+    const { clock: _, ...options } = store;
+    this.options = { leaseFor, ...options, ...(timeout === undefined ? {} : { timeout }) };
+    const { clock } = this;
+    this.records = memoryRecords(clock);
+    ({ lock: this.lock, store: this.store } = partsOn(this.records, this.options, { options: [], clock }));
   }
 
   link(): Link {
-    return new Link(this.lock, this.store, this.#timeout, this.signals());
+    const signals = this.signals();
+    return new Link(this.records, { ...this.options, ...(signals && { signals }) });
   }
 
   /** An instance with a value of a period of 1 s, that was never loaded. */

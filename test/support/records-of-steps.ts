@@ -4,6 +4,7 @@ import type { AcquireRequest, LeaseId, LockRecord } from '../../src/cluster/lock
 import { oneByOne } from '../../src/cluster/one-by-one.ts';
 import type {
   InstanceReport,
+  ReplaceAnswer,
   SnapshotStore,
   StoredReport,
   StoredSnapshot,
@@ -30,7 +31,7 @@ export interface LockRow extends LockRecord {
 }
 
 /** How a release ends a lease. */
-export interface Ending {
+interface Ending {
   readonly state: 'done' | 'failed' | 'abandoned';
   readonly holdFor: number;
   readonly error: string | undefined;
@@ -146,6 +147,7 @@ export interface StepsOfStore {
   write(
     ...asked: [...Parameters<SnapshotStore['write']>, report?: InstanceReport]
   ): ReturnType<SnapshotStore['write']>;
+  replace?(name: string, text: string, expected: number, report?: InstanceReport): Promise<ReplaceAnswer>;
   /** @default none is confirmed */
   confirm?(
     ...asked: [...Parameters<NonNullable<SnapshotStore['confirm']>>, report?: InstanceReport]
@@ -219,6 +221,18 @@ export function recordsOfStore(steps: StepsOfStore): Records {
       return answers(found, written);
     }
     if (first.op !== 'put') return [{ isDone: await steps.delete(of((first as Edit).name)), row: undefined }];
+    const [put, ...reads] = edits as readonly [Put, ...Edit[]];
+    if (put.expected !== undefined) {
+      if (reads.some(({ op }) => op !== 'read') || steps.replace === undefined)
+        throw new Error('each is put alone, by a store with that step');
+      const answer = await steps.replace(of(put.name), put.text, put.expected, report);
+      if (answer.kind === 'written') return [written(answer), written(answer)];
+      const row = answer.present && rowOfSnapshot(answer.present);
+      return [
+        { isDone: false, row },
+        { isDone: row !== undefined, row },
+      ];
+    }
     const found = await oneByOne(edits as readonly Put[], ({ name, text, token, over, keepMs }) =>
       steps.write(of(name), text, token, over, keepMs, report),
     );

@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
     const clock = (await context.written('clock')) as number;
     await isDamaged(clock + 2 * 365 * 86_400_000_000);
     const version = await context.written('own again');
-    between(version, clock, clock + 86_400_000_000, 'the version after one two years ahead');
+    between(version, clock - 10_000_000, clock + 86_400_000_000, 'the version after one two years ahead');
     await context.isStored('own again', version, 'after a write without a token');
     const month = version + 30 * 86_400_000_000;
     await context.written('a month ahead', month);

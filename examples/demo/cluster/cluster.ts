@@ -23,6 +23,7 @@ export class Cluster {
   news: News = new News(performance.now(), () => {});
   #takeovers = 0;
   #leasesLost = 0;
+  #overruled = 0;
   #failures = 0;
   #refusals = 0;
 
@@ -58,6 +59,11 @@ export class Cluster {
   /** Other loads that failed, and snapshots that could not be used. */
   get failures(): number {
     return this.#failures;
+  }
+
+  /** Loads whose result a rollback at another instance has overtaken. */
+  get overruled(): number {
+    return this.#overruled;
   }
 
   /** Loads that a rollback has aborted: they have no outcome. */
@@ -106,7 +112,12 @@ export class Cluster {
         news.add(`${who} has lost its lease`);
         break;
       case 'publish-refused':
-        news.add(`${who} was late: round ${rounds.numberOf(token)} has been loaded since`);
+        if (rounds.wasLoaded(version))
+          news.add(`${who} was late: round ${rounds.numberOf(token)} has been loaded since`);
+        else {
+          this.#overruled += 1;
+          news.add(`${who} has loaded in vain: an edition was put back meanwhile`);
+        }
         break;
       case 'refused': {
         const [refused = 0, served = 0] = sizes ?? [];

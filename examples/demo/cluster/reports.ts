@@ -49,7 +49,7 @@ export interface InstanceEvent {
   readonly token: number | undefined;
   /** What is served from now on, or was published. */
   readonly edition?: number | undefined;
-  /** Of `published`: the version in the store. */
+  /** Of `published` and `publish-refused`: the version in the store. */
   readonly version?: number | undefined;
   /** How many codes the refused edition has, and the one that is served; `undefined`: none was refused. */
   readonly sizes?: readonly [refused: number | undefined, served: number | undefined];

@@ -98,7 +98,7 @@ export function complaints({
   // A load that brought nothing: of the kill, of a rollback that came during a load, one that failed, and on a machine that is
   // busy of an instance that was too slow for its lease. That one may not notice, if it publishes before the next one does; but
   // each time another instance takes over, and tells it.
-  const mostInVain = takeovers + leasesLost + failures + cluster.aborted;
+  const mostInVain = takeovers + leasesLost + failures + cluster.aborted + cluster.overruled;
   const inVain = rounds.loads - refusals - rounds.completed;
   const requestsAstray = Math.abs(origin.requests - rounds.loads);
   const isCurrent = members.every(({ report }) => report?.edition === mended.edition);
@@ -115,7 +115,7 @@ export function complaints({
     [rounds.loadsWithout <= leasesLost, 'something was loaded without a lease'], // it may be over when its load begins
     [
       inVain > 0 && inVain <= mostInVain,
-      `${inVain} accepted loads more than rounds; ${takeovers} takeovers, ${cluster.aborted} loads aborted`,
+      `${inVain} accepted loads more than rounds; ${takeovers} takeovers, ${cluster.aborted} loads aborted, ${cluster.overruled} overruled`,
     ],
     [takeovers > leasesLost, `${takeovers} takeovers; the kill and ${leasesLost} lost leases`],
     [origin.mostAtOnce <= takeovers, 'several instances loaded at the same time'],

@@ -1,4 +1,4 @@
-import type { ClockSpan } from './date-clock.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 
 /** The key of a text. Neither part has a U+0000; `sort` tells those of one partition apart. */
 export interface TextKey {
@@ -28,15 +28,21 @@ export interface SwappableTexts {
   /** The texts of keys, at their indexes. */
   read(keys: readonly TextKey[]): Promise<(string | undefined)[]>;
   /**
-   * Replaces a text if it is still the one before. Repeated after a lost reply it is done again.
+   * Replaces a text if it is still the one before. Repeated after a lost reply it is done again, but for a deletion.
    *
    * @param before `undefined`: there is none.
+   * @param after `undefined`: it is deleted.
    * @param keepForMs the backend keeps the text at least for this long; `Infinity`: for ever.
    */
-  swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped>;
+  swap(
+    key: TextKey,
+    before: string | undefined,
+    after: string | undefined,
+    keepForMs: number,
+  ): Promise<Swapped>;
   /** Writes a part of a text, whatever was there. */
   put(key: TextKey, text: string, keepForMs: number): Promise<void>;
-  /** Deletes a text. @returns the text. */
+  /** Deletes a part of a text, whatever was there. @returns it. */
   take(key: TextKey): Promise<string | undefined>;
   /**
    * Texts with this `sort`, whose partition begins with a text. All of them, or at least the first `limit` by partition:

@@ -1,4 +1,4 @@
-import type { ClockSpan } from '../cas/date-clock.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type { ObjectSql } from './object-state.ts';
 import { MOST_EDITS } from './steps.ts';
@@ -51,10 +51,17 @@ export class ObjectTexts implements SwappableTexts {
     return keys.map((key) => this.#textOf(key));
   }
 
-  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+  async swap(
+    key: TextKey,
+    before: string | undefined,
+    after: string | undefined,
+    keepForMs: number,
+  ): Promise<Swapped> {
     const present = this.#textOf(key);
-    if (present !== before && present !== after) return { isDone: false, present };
-    this.#write(key, after, keepForMs);
+    const isRepeated = present !== undefined && present === after;
+    if (present !== before && !isRepeated) return { isDone: false, present };
+    if (after === undefined) await this.take(key);
+    else this.#write(key, after, keepForMs);
     return { isDone: true };
   }
 

@@ -1,4 +1,6 @@
-import { SwappedRecords } from '../cas/swapped-records.ts';
+import { KnownClock } from '../../records/cells/known-clock.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
+import { TextCells } from '../cas/text-cells.ts';
 import { ExpiryAlarm } from './expiry-alarm.ts';
 import type { ObjectState, ObjectStorage } from './object-state.ts';
 import { ObjectTexts } from './object-texts.ts';
@@ -50,7 +52,8 @@ export class TicklessObject {
       expiresAt = Math.min(expiresAt, at);
     });
     try {
-      return await answerOf(new SwappedRecords(texts, step.retentionMs), step);
+      const records = new SwappedRecords(new TextCells(texts), step.retentionMs, clockOf(texts));
+      return await answerOf(records, step);
     } finally {
       await this.#alarm.setBy(expiresAt); // a step that has failed may have written too
     }
@@ -59,4 +62,11 @@ export class TicklessObject {
   #open(expires: (at: number) => void): ObjectTexts {
     return new ObjectTexts(this.#storage.sql, expires);
   }
+}
+
+/** It is known before the first answer, so no look comes first. */
+function clockOf(texts: ObjectTexts): KnownClock {
+  const clock = new KnownClock(() => texts.span().earliest, true);
+  clock.learnTime(texts.span(), clock.now());
+  return clock;
 }

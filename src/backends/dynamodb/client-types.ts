@@ -29,7 +29,11 @@ export interface DynamodbClient {
     options: DynamodbCall,
   ): PromiseLike<unknown>;
   deleteItem(
-    input: { readonly TableName: string; readonly Key: DynamodbItem; readonly ReturnValues: 'ALL_OLD' },
+    input: DynamodbCondition & {
+      readonly TableName: string;
+      readonly Key: DynamodbItem;
+      readonly ReturnValues: 'ALL_OLD';
+    },
     options: DynamodbCall,
   ): PromiseLike<DynamodbAnswer>;
   query(input: DynamodbSearch, options: DynamodbCall): PromiseLike<DynamodbAnswer>;

@@ -1,7 +1,7 @@
-import { commandTimeoutMs, timeoutSignal } from '../../cluster/time-limits.ts';
+import { commandTimeoutMs, DEFAULT_TIMEOUT_MS, timeoutSignal } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { systemClock } from '../../time/clock.ts';
-import type { DurationLike } from '../../time/duration.ts';
+import { type DurationLike, toMillis } from '../../time/duration.ts';
 import { DateClock } from '../cas/date-clock.ts';
 import type { DynamodbCall, DynamodbClient, DynamodbMiddleware, DynamodbOptions } from './client-types.ts';
 
@@ -14,26 +14,20 @@ export class Dynamodb {
   readonly timeoutMs: number;
   readonly clock: DateClock = new DateClock(systemClock.monotonic, STALE_MS);
 
-  /**
-   * @param part of the backend, whose steps it is for.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
-   */
-  constructor(
-    part: 'lock' | 'store',
-    options: DynamodbOptions & { readonly timeout?: DurationLike | undefined },
-  ) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(options: DynamodbOptions & { readonly timeout?: DurationLike | undefined }) {
     const { client, timeout } = options ?? {};
     const checks = new OptionChecks('backend');
     checks.methods('client', client, METHODS);
     checks.done();
     this.client = client;
-    this.timeoutMs = commandTimeoutMs(part, timeout);
+    this.timeoutMs = toMillis(timeout ?? DEFAULT_TIMEOUT_MS);
     client.middlewareStack.add(this.#watch, { step: 'deserialize', priority: 'low' });
   }
 
   /** The options of a step: its commands end at the timeout, those that the client repeats too. */
   call(): DynamodbCall {
-    return { abortSignal: timeoutSignal(this.timeoutMs) };
+    return { abortSignal: timeoutSignal(commandTimeoutMs(this.timeoutMs)) };
   }
 
   /** Next to the wire, so it sees each try, and answers that are errors. */

@@ -1,4 +1,4 @@
-import type { ClockSpan } from '../cas/date-clock.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import type {
   DynamodbAnswer,
@@ -67,16 +67,24 @@ export class DynamodbTexts implements SwappableTexts {
     }
   }
 
-  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+  async swap(
+    key: TextKey,
+    before: string | undefined,
+    after: string | undefined,
+    keepForMs: number,
+  ): Promise<Swapped> {
     const call = this.#dynamodb.call();
+    const condition = before === undefined ? IS_NEW : isStill(before);
     try {
-      await this.#put(key, after, keepForMs, call, before === undefined ? IS_NEW : isStill(before));
+      if (after === undefined) await this.#take(key, call, condition);
+      else await this.#put(key, after, keepForMs, call, condition);
       return { isDone: true };
     } catch (error) {
       if ((error as Error)?.name !== 'ConditionalCheckFailedException') throw error;
     }
     const present = await this.#readOne(key, call);
-    return present === after ? { isDone: true } : { isDone: false, present };
+    const isRepeated = present !== undefined && present === after;
+    return isRepeated ? { isDone: true } : { isDone: false, present };
   }
 
   put(key: TextKey, text: string, keepForMs: number): Promise<void> {
@@ -98,9 +106,13 @@ export class DynamodbTexts implements SwappableTexts {
     await this.#client.putItem({ TableName: this.#table, Item, ...condition }, call);
   }
 
-  async take(key: TextKey): Promise<string | undefined> {
+  take(key: TextKey): Promise<string | undefined> {
+    return this.#take(key, this.#dynamodb.call());
+  }
+
+  async #take(key: TextKey, call: DynamodbCall, condition?: DynamodbCondition): Promise<string | undefined> {
     const input = { TableName: this.#table, Key: itemKey(key), ReturnValues: 'ALL_OLD' } as const;
-    return textOf((await this.#client.deleteItem(input, this.#dynamodb.call())).Attributes);
+    return textOf((await this.#client.deleteItem({ ...input, ...condition }, call)).Attributes);
   }
 
   ofPartitions(prefix: string, sort: string): Promise<FoundText[]> {

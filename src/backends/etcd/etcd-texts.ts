@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../cluster/base64.ts';
+import type { ClockSpan } from '../../records/cells/known-clock.ts';
 import { systemClock } from '../../time/clock.ts';
 import { type EventLoopYield, yieldsFor } from '../../time/yield-to-event-loop.ts';
-import type { ClockSpan } from '../cas/date-clock.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../cas/texts.ts';
 import { type EtcdClient, EtcdError } from './etcd-client.ts';
 import { EtcdLeases } from './etcd-leases.ts';
@@ -62,24 +62,28 @@ export class EtcdTexts implements SwappableTexts {
   async swap(
     textKey: TextKey,
     before: string | undefined,
-    after: string,
+    after: string | undefined,
     keepForMs: number,
   ): Promise<Swapped> {
-    const [key, value] = await Promise.all([this.#encoded(textKey), encode(after)]);
+    const key = await this.#encoded(textKey);
+    const value = after === undefined ? undefined : await encode(after);
     const isAsBefore =
       before === undefined
         ? { key, target: 'CREATE', create_revision: '0' }
         : { key, target: 'VALUE', value: bytesIn(before) ?? (await encode(before)) };
-    const { succeeded, responses } = await this.#withLease(keepForMs, (lease) =>
-      this.#client.send<TxnAnswer>('kv/txn', {
+    const swapTo = (change: object): Promise<TxnAnswer> =>
+      this.#client.send('kv/txn', {
         compare: [{ ...isAsBefore, result: 'EQUAL' }],
-        success: [{ request_put: { key, value, lease } }],
+        success: [change],
         failure: [{ request_range: { key } }],
-      }),
-    );
+      });
+    const { succeeded, responses } = await (value === undefined
+      ? swapTo({ request_delete_range: { key } })
+      : this.#withLease(keepForMs, (lease) => swapTo({ request_put: { key, value, lease } })));
     if (succeeded === true) return { isDone: true };
     const present = await firstOf(responses?.[0]?.response_range);
-    return present === after ? { isDone: true } : { isDone: false, present };
+    const isRepeated = present !== undefined && present === after;
+    return isRepeated ? { isDone: true } : { isDone: false, present };
   }
 
   async put(textKey: TextKey, text: string, keepForMs: number): Promise<void> {

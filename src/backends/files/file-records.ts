@@ -2,7 +2,7 @@ import { bytesOf } from '../../cluster/history.ts';
 import { oneByOne } from '../../cluster/one-by-one.ts';
 import { OptionChecks } from '../../option-checks.ts';
 import { edited, foundBy, isExpired, rowOf, type StoredRecord } from '../../records/edited.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
+import { LOCK, nameAt, placeOf, REPORT, SNAPSHOT } from '../../records/names.ts';
 import type { Answer, Edit, ListedEdition, Put, Read, Records, Row } from '../../records/records.ts';
 import { RETENTION } from '../../records/records-kind.ts';
 import type { DurationLike } from '../../time/duration.ts';
@@ -15,6 +15,12 @@ import { Sweep, type Visited } from './sweep.ts';
 
 /** Shorter texts are in the record itself, so that a read is one file. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
+
+/** Of the names of all records. */
+const BEGINNINGS = [LOCK, SNAPSHOT, REPORT];
+
+/** Edits that depend on the other part of the name. */
+const BESIDE: ReadonlySet<Edit['op']> = new Set<Edit['op']>(['claim', 'put', 'impose']);
 
 /** How many names `list` reads at a time. */
 const READ_CONCURRENCY = 32;
@@ -38,24 +44,45 @@ export class FileRecords implements Records {
   /** Puts without a token compete for the next state, and all but one begin again. */
   readonly #unfenced: Semaphore = new Semaphore(1);
 
-  /**
-   * @param part of the backend: the lock forgets its records, and the store its own.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
-   */
-  constructor(part: 'lock' | 'store', options: FileRecordsOptions) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
+  constructor(options: FileRecordsOptions) {
     const { retention = RETENTION } = options ?? ({} as FileRecordsOptions);
     const checks = new OptionChecks('backend');
     this.#retentionMs = checks.duration('retention', retention);
     checks.done();
-    this.#files = new NumberedFiles(part, options);
-    const own = part === 'lock' ? [LOCK] : [SNAPSHOT, REPORT];
-    const folders = async () => (await this.#files.folders(own)).map(({ folder }) => folder);
+    this.#files = new NumberedFiles(options);
+    const folders = async () => (await this.#files.folders(BEGINNINGS)).map(({ folder }) => folder);
     this.#sweep = new Sweep(folders, (folder) => this.#forget(folder), this.#retentionMs);
   }
 
   async apply(edits: readonly Edit[]): ReturnType<Records['apply']> {
-    const answers = await oneByOne(edits, (edit) => this.#answer(edit));
+    /** The last change of each name. */
+    const changes = new Map<string, Promise<Answer>>();
+    const answers = await oneByOne(edits, (edit) => {
+      const { cell } = placeOf(edit.name);
+      const answer = this.#answerAfter(changes.get(cell), edit);
+      if (edit.op !== 'read') changes.set(cell, answer);
+      return answer;
+    });
     return { now: this.#clock.now().wall, answers };
+  }
+
+  /** @param change one of the same name, which comes before. */
+  async #answerAfter(change: Promise<Answer> | undefined, edit: Edit): Promise<Answer> {
+    const before = await change;
+    const isMade = before?.isDone !== false;
+    if (edit.op === 'read')
+      return this.#answer({ ...edit, isBrief: edit.isBrief || (isMade && change !== undefined) });
+    if (!isMade) return { isDone: false, row: undefined };
+    return this.#answer(edit);
+  }
+
+  /** The other part of a name, where the edit depends on that. */
+  async #beside({ op, name }: Edit): Promise<TextRecord> {
+    const { cell, part } = placeOf(name);
+    if (!BESIDE.has(op) || cell === name) return undefined;
+    const other = nameAt(cell, part === 'lock' ? 'snapshot' : 'lock');
+    return (await this.#folder(this.#pathOf(other)).read())?.record;
   }
 
   async #answer(edit: Edit): Promise<Answer> {
@@ -111,7 +138,8 @@ export class FileRecords implements Records {
       }
       const record = withToken(present, edit);
       const drawn = op === 'put' ? { ...edit, text: await textOf(folder, edit, record) } : edit;
-      const { next: made, isDone } = edited<Text>(record, drawn, present.now);
+      const beside = await this.#beside(edit); // a pin ends the lease after it: this record is another one then
+      const { next: made, isDone, shown } = edited<Text>(record, drawn, present.now, beside);
       const next = withDamage(made, present);
       if (next !== record) {
         const text = op === 'put' && next?.text === NEW_FILE ? edit.text : undefined;
@@ -119,7 +147,8 @@ export class FileRecords implements Records {
         this.#sweep.step(next?.keepMs !== undefined);
       }
       // A lease is over if this process was paused meanwhile.
-      return { isDone, row: next && rowOf(next, this.#clock.now(), op === 'claim' ? String : blank) };
+      const answer = shown ?? next;
+      return { isDone, row: answer && rowOf(answer, this.#clock.now(), op === 'claim' ? inline : blank) };
     }
   }
 
@@ -186,10 +215,11 @@ const NEW_FILE: Text = { file: '', bytes: 0 };
 /** How the text of a put is kept. Put again, it is the one that is there. */
 async function textOf(
   folder: RecordFolder,
-  { text, token, keepMs, older }: Put,
+  { text, token, expected, keepMs, older }: Put,
   record: TextRecord,
 ): Promise<Text> {
-  const isAgain = token !== undefined && record?.token === token;
+  const isAgain =
+    record !== undefined && (expected === undefined ? record.token === token : record.token !== expected);
   if (isAgain && (await folder.textIn(record.text)) === text) return record.text;
   const isAlone = older === 0 || keepMs !== undefined; // one of many editions is not read with the others
   return isAlone && Buffer.byteLength(text) <= MOST_INLINE ? text : NEW_FILE;
@@ -220,6 +250,11 @@ function survives(edit: Edit): Durability {
   if (edit.op === 'put') return edit.name.startsWith(REPORT) ? 'kill' : 'power failure';
   const isLease = edit.op === 'claim' || (edit.op === 'amend' && edit.phase === undefined);
   return isLease ? 'power failure' : 'kill';
+}
+
+/** A text that is in the record itself. */
+function inline(text: Text): string {
+  return typeof text === 'string' ? text : '';
 }
 
 function blank(): string {

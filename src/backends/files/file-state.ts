@@ -1,6 +1,7 @@
 import { parseJson } from '../../bounded-json.ts';
 import { randomId } from '../../cluster/identity.ts';
 import type { Edition, StoredRecord } from '../../records/edited.ts';
+import { LOCK } from '../../records/names.ts';
 import { isTextFile, type TextFile } from './file-names.ts';
 import {
   hasRestarted,
@@ -55,10 +56,23 @@ export function decodeState(content: string | null): State | undefined {
 }
 
 function isRecord(record: Record<keyof StoredRecord, unknown>): boolean {
-  const { token, id, phase, changedAt, until, note, replaced = '', keepMs = 0, older } = record;
+  const {
+    token,
+    id,
+    phase,
+    changedAt,
+    until,
+    note,
+    replaced = '',
+    keepMs = 0,
+    pinnedUntil = 0,
+    hold,
+    older,
+  } = record;
   return (
     isEdition(record) &&
-    [token, changedAt, until, keepMs].every(isInstant) &&
+    [token, changedAt, until, keepMs, pinnedUntil].every(isInstant) &&
+    (hold === undefined || (hold !== null && isEdition(hold as StoredRecord<Text>))) &&
     [id, phase, note, replaced].every((text) => typeof text === 'string') &&
     Array.isArray(older) &&
     older.every(isEdition)
@@ -73,11 +87,11 @@ function isEdition({ token, at, text }: Record<keyof Edition, unknown>): boolean
 export function recordAt(state: State, now: Moment): StoredRecord<Text> | undefined {
   const { record } = state;
   if (record === null) return undefined;
-  const { at, phase, changedAt, until, older } = record;
+  const { at, phase, changedAt, until, pinnedUntil, hold, older } = record;
   // A lease or a hold never becomes longer, and a step of the wall clock does not make it shorter.
   const shift = isComparable(state, now) ? 0 : now.at - Math.max(0, now.wall - state.wall) - state.at;
   // The age of a put is unknown where the wall clock was set back: it is then less than nothing.
-  const isPut = record.id === '';
+  const isPut = !state.name.startsWith(LOCK);
   const shiftOfAge = isPut ? now.at - passedSince(state, now) - state.at : shift;
   const end = until + shift;
   return {
@@ -85,6 +99,13 @@ export function recordAt(state: State, now: Moment): StoredRecord<Text> | undefi
     at: at + shiftOfAge,
     changedAt: changedAt + shift,
     until: phase !== 'held' && hasRestarted(state, now) ? Math.min(now.at, end) : end,
+    pinnedUntil: pinnedUntil === undefined ? undefined : pinnedUntil + shift,
+    hold: hold && {
+      ...hold,
+      at: hold.at + shift,
+      changedAt: hold.changedAt + shift,
+      until: hold.until + shift,
+    },
     older: older.map((edition) => ({ ...edition, at: edition.at + shiftOfAge })),
   };
 }

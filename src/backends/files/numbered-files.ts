@@ -51,7 +51,7 @@ export class NumberedFiles {
   readonly #reads: ReadQueue;
 
   /** @throws {TicklessError} `OPTION` when an option breaks a rule; `createLock` and `createStore` check the timeout. */
-  constructor(part: 'lock' | 'store', options: FileOptions) {
+  constructor(options: FileOptions) {
     const { directory, allowOtherUsers = false, timeout } = options ?? ({} as FileOptions);
     const checks = new OptionChecks('backend');
     const isFileUrl = directory instanceof URL && directory.protocol === 'file:';
@@ -61,7 +61,7 @@ export class NumberedFiles {
     checks.done();
     const path = resolve(isFileUrl ? fileURLToPath(directory) : String(directory)); // the working directory may change
     this.#directory = new TrustedDirectory(path, allowOtherUsers);
-    this.#reads = new ReadQueue(commandTimeoutMs(part, timeout));
+    this.#reads = new ReadQueue(commandTimeoutMs(timeout));
   }
 
   /** The path of the folder of a name. */

@@ -9,7 +9,6 @@ import { withTimeout } from '../../time/with-timeout.ts';
 import type { IoredisClient, RedisClient, RedisConnection } from './client.ts';
 import { isIoredis, isNodeRedis } from './client-kind.ts';
 import { IoredisConnection } from './ioredis.ts';
-import { NAMES, SOME } from './name-index.ts';
 import { NodeRedisConnection } from './node-redis.ts';
 import type { NameCall, Script } from './script.ts';
 import { SlotAnswers } from './slot-answers.ts';
@@ -25,28 +24,19 @@ export interface RedisHashesOptions {
 /** The beginning of all keys, unless the user chooses another one. */
 export const PREFIX = 'tickless:';
 
-/** Longer than any server can represent: the hash is kept for ever. */
-const NEVER_MS = 1e16;
-
-/** Names per page. */
-const LISTED_AT_ONCE = 500;
-
 /** The hashes of a lock or a store: one key per name. */
 export class RedisHashes {
+  readonly retentionMs: number;
+  /** How long the answer to a command is waited for, in milliseconds. */
+  readonly timeoutMs: number;
   readonly #connection: RedisConnection;
   readonly #prefix: string;
-  readonly #retention: string;
   readonly #slots: SlotAnswers;
-  /** After which a command is not sent any more, and how long its answer is waited for, in milliseconds. */
-  readonly #sendWithinMs: number;
-  readonly #answerWithinMs: number;
+  readonly #timeout: DurationLike;
   #isSlotted = false;
 
-  /**
-   * @param part of the backend, whose steps it is for.
-   * @throws {TicklessError} `OPTION` when one of these options breaks a rule; `createLock` and `createStore` check the common ones.
-   */
-  constructor(part: 'lock' | 'store', options: RedisHashesOptions) {
+  /** @throws {TicklessError} `OPTION` when one of these options breaks a rule; `createLock` and `createStore` check the common ones. */
+  constructor(options: RedisHashesOptions) {
     const { client, prefix = PREFIX, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS } = options ?? {};
     const checks = new OptionChecks('backend');
     const isClient = isIoredis(client) || isNodeRedis(client);
@@ -57,7 +47,7 @@ export class RedisHashes {
       client,
     );
     checks.that(typeof prefix === 'string', 'prefix', 'must be a string', prefix);
-    const retentionMs = checks.duration('retention', retention);
+    this.retentionMs = checks.duration('retention', retention);
     checks.done();
     // ioredis logs such errors, and goes on.
     if (isNodeRedis(client)) warnWithoutErrorListener(client, "client.on('error', () => {})");
@@ -67,10 +57,9 @@ export class RedisHashes {
       );
     this.#connection = isIoredis(client) ? IoredisConnection.of(client) : new NodeRedisConnection(client);
     this.#prefix = prefix;
-    this.#retention = String(Math.min(retentionMs, NEVER_MS));
     this.#slots = new SlotAnswers(toMillis(timeout));
-    this.#sendWithinMs = commandTimeoutMs(part, timeout);
-    this.#answerWithinMs = answerTimeoutMs(timeout);
+    this.#timeout = timeout;
+    this.timeoutMs = answerTimeoutMs(timeout);
   }
 
   /** The server is a cluster, and the hashes are in several slots: one script can't access them all. */
@@ -79,16 +68,21 @@ export class RedisHashes {
   }
 
   /**
-   * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are the retention,
-   * then `args`.
+   * Runs a script on the hashes of several names: one command, or one per slot of a cluster. Its `ARGV` are `args`.
    *
    * @param patience how long the slots of a cluster may be silent after the first answers, as a part of the time-out.
+   * @param isOfLease as of {@link commandTimeoutMs}.
    * @returns the reply for each name; an `Error`: that name alone has failed, or those of its slot. Rejects where all have.
    */
-  async runMany(script: Script, calls: readonly NameCall[], patience = 1): Promise<unknown[]> {
+  async runMany(
+    script: Script,
+    calls: readonly NameCall[],
+    patience: number,
+    isOfLease: boolean,
+  ): Promise<unknown[]> {
     if (!this.#isSlotted) {
       try {
-        return await this.#send(script, calls);
+        return await this.#send(script, calls, isOfLease);
       } catch (error) {
         if (!isCrossSlot(error)) throw error;
         this.#isSlotted = true; // found before the script has run
@@ -104,6 +98,7 @@ export class RedisHashes {
       this.#send(
         script,
         indexes.map((index) => calls[index] as NameCall),
+        isOfLease,
       );
     const answers = await this.#slots.of(slots, ask, patience);
     const replies: unknown[] = [];
@@ -115,33 +110,9 @@ export class RedisHashes {
     return replies;
   }
 
-  #send(script: Script, calls: readonly NameCall[]): Promise<unknown[]> {
+  #send(script: Script, calls: readonly NameCall[], isOfLease: boolean): Promise<unknown[]> {
     const keyed = calls.map(({ name, args }) => ({ key: this.#prefix + name, args }));
-    return this.#inTime((signal) => script.run(this.#connection, this.#retention, keyed, signal));
-  }
-
-  /**
-   * The names of an index that begin with a prefix, in pages, in one order.
-   *
-   * @param limit how many are wanted; the last page may have more.
-   */
-  async *names(index: string, prefix: string, limit: number): AsyncGenerator<readonly string[], void> {
-    const most = Math.min(limit, LISTED_AT_ONCE);
-    for (let after = ''; ; ) {
-      const [page] = await this.#send(NAMES, [{ name: index, args: [prefix, after, String(most)] }]);
-      if (page instanceof Error) throw page;
-      const names = (page as unknown[]).map(String);
-      if (names.length > 0) yield names;
-      if (names.length < most) return;
-      after = names.at(-1) as string;
-    }
-  }
-
-  /** At most `count` names of an index, from a random place on. */
-  async someNames(index: string, count: number): Promise<readonly string[]> {
-    const [found] = await this.#send(SOME, [{ name: index, args: [String(count)] }]);
-    if (found instanceof Error) throw found;
-    return (found as unknown[]).map(String);
+    return this.#inTime((signal) => script.run(this.#connection, keyed, signal), isOfLease);
   }
 
   /** The policy by which a server evicts keys of the lock when its memory is full; `undefined`: no server does. */
@@ -154,11 +125,14 @@ export class RedisHashes {
   }
 
   /** Aborts a step when its caller may have stopped waiting, so that its commands are not sent later. One that is sent goes on. */
-  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  async #inTime<R>(step: (signal: AbortSignal) => Promise<R>, isOfLease: boolean = false): Promise<R> {
     const controller = new AbortController();
-    const timer = systemClock.setTimeout(() => controller.abort(), this.#sendWithinMs);
+    const timer = systemClock.setTimeout(
+      () => controller.abort(),
+      commandTimeoutMs(this.#timeout, isOfLease),
+    );
     try {
-      return await withTimeout(() => step(controller.signal), this.#answerWithinMs);
+      return await withTimeout(() => step(controller.signal), this.timeoutMs);
     } catch (error) {
       controller.abort();
       throw error;

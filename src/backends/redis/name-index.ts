@@ -1,93 +1,78 @@
-import { type NameCall, Script } from './script.ts';
+import type { Change } from '../../records/cells/cells.ts';
+import { NAME, REPORT } from '../../records/names.ts';
+import type { NameCall } from './script.ts';
 
-/** An index is deleted this long after it was last changed, and the retention, in microseconds: records may be held for long. */
-const KEPT_MICROS = 365 * 86_400_000_000;
-
-/**
- * In a cluster the records of an index may be in other slots than it is. A name is then added again when a client has not done
- * so for this long, in milliseconds.
- */
-export const INDEXED_FOR_MS = 600_000;
-
-/** No client removes it for this long: one that has added it may claim it meanwhile, and that claim may be long under way. */
-const MARKED_FOR_MS = 2 * INDEXED_FOR_MS;
-
-/**
- * Part of a script: a call of {@link indexCall} adds names to an index, a sorted set. It changes nothing else, and never
- * fails. For each of them it looks for the records of two names in the set, from a random place on, and removes names
- * whose records have expired: so at most some half of the names in it have none.
- *
- * In a cluster the records may be in other slots, and clients look for them: of {@link SOME} names, and of those that are listed.
- * A name may be claimed between such a look and its removal, so a mark beside the index, for each name that was added lately, keeps
- * it there.
- */
-export const INDEX: string = `
-if op == 'index' then
-  local records = string.sub(key, 1, -#ARGV[3] - 1) .. ARGV[4]
-  pcall(function()
-    for i = 5, #ARGV do redis.call('ZADD', key, '0', ARGV[i]) end
-    keep(now + ${KEPT_MICROS})
-    if #KEYS == 1 then -- the records are in other slots
-      for i = 5, #ARGV do
-        redis.call('HSET', key .. ':' .. ARGV[i], 'at', digits(now))
-        redis.call('PEXPIRE', key .. ':' .. ARGV[i], '${MARKED_FOR_MS}')
-      end
-      return
-    end
-    local first = now % redis.call('ZCARD', key)
-    local last = first + 2 * (#ARGV - 4) - 1
-    for _, name in ipairs(redis.call('ZRANGE', key, digits(first), digits(last))) do
-      if redis.call('EXISTS', records .. name) == 0 then redis.call('ZREM', key, name) end
-    end
-  end)
-  return 1
-end
-if op == 'unindex' then
-  local kept = string.sub(key, 1, -#ARGV[3] - 1) .. ARGV[4]
-  pcall(function()
-    for i = 5, #ARGV do
-      if redis.call('EXISTS', kept .. ARGV[i]) == 0 then redis.call('ZREM', key, ARGV[i]) end
-    end
-  end)
-  return 1
-end
-`;
-
-/** An index: its key, and the beginning of the keys of its records, both after the prefix. */
+/** An index of names that begin with a text: its key, and the beginning of the keys of its records, both after the prefix. */
 export interface NameIndex {
+  readonly beginning: string;
   readonly key: string;
   readonly records: string;
 }
 
-/** Adds names to an index. */
-export function indexCall({ key, records }: NameIndex, names: readonly string[]): NameCall {
-  return { name: key, args: ['index', key, records, ...names] };
+/** Reports share a slot of a cluster, with their index; that of names has one of its own. */
+export const REPORTS: NameIndex = { beginning: REPORT, key: '{report}', records: '{report}/' };
+export const NAMES: NameIndex = { beginning: NAME, key: '{name}', records: NAME };
+
+/** Longer than any server can represent: a record is kept for ever. */
+const NEVER_MS = 1e15;
+
+/** A duration as an argument of the script. */
+export function durationOf(ms: number): string {
+  return String(Math.min(Math.ceil(ms), NEVER_MS));
 }
 
-/**
- * Removes names without records.
- *
- * @param isApart the records are in other slots, where the client has found none: those that were added lately stay.
- */
-export function unindexCall(
-  { key, records }: NameIndex,
-  names: readonly string[],
-  isApart: boolean,
-): NameCall {
-  return { name: key, args: ['unindex', key, isApart ? `${key}:` : records, ...names] };
+/** Adds the names whose records those changes have written. */
+export function indexCalls(
+  index: NameIndex,
+  changes: readonly Change[],
+  op: 'index' | 'indexApart' = 'index',
+  longerMs: number = 0,
+): NameCall[] {
+  const { beginning, key, records } = index;
+  const names = changes.flatMap(({ name, swap }) =>
+    swap?.after !== undefined && name.startsWith(beginning)
+      ? [name.slice(beginning.length), durationOf(swap.keepForMs + longerMs)]
+      : [],
+  );
+  return names.length === 0 ? [] : [{ name: key, args: [op, key, records, ...names] }];
 }
 
-/** Names of the index that begin with a text, after another one, in the order of their bytes. No text has the byte 255. */
-export const NAMES: Script = new Script(`
-local prefix, after, limit = ARGV[2], ARGV[3], ARGV[4]
-local from = after == '' and '[' .. prefix or '(' .. after
-return redis.call('ZRANGEBYLEX', key, from, '(' .. prefix .. '\\255', 'LIMIT', '0', limit)
-`);
+/** A name in an index in another slot: since when, and until when at least, both monotonic. */
+interface Indexed {
+  readonly at: number;
+  readonly until: number;
+}
 
-/** At most that many names of an index, from a random place on. */
-export const SOME: Script = new Script(`
-local size = redis.call('ZCARD', key)
-if size == 0 then return {} end
-local first = now % size
-return redis.call('ZRANGE', key, digits(first), digits(first + tonumber(ARGV[2]) - 1))
-`);
+/** It is added again when this client has not done so for this long, in milliseconds. */
+const INDEXED_FOR_MS = 600_000;
+
+/** It is kept there for longer than its record by this: so it is added again now and then, and not by each change. */
+export const INDEXED_LONGER_MS: number = 2 * INDEXED_FOR_MS;
+
+/** The most names that are remembered. */
+const MOST_INDEXED = 10_000;
+
+/** The names that this client has added to an index in another slot. */
+export class IndexedNames {
+  readonly #names: Map<string, Indexed> = new Map();
+
+  /** The changes whose names are to be added; from now on they count as added. */
+  due(changes: readonly Change[], now: number): Change[] {
+    const due = changes.filter(({ name, swap }) => {
+      const { at, until } = this.#names.get(name) ?? { at: -Infinity, until: -Infinity };
+      return at < now - INDEXED_FOR_MS || until < now + (swap?.keepForMs ?? 0);
+    });
+    this.forget(due);
+    for (const { name, swap } of due)
+      this.#names.set(name, { at: now, until: now + (swap?.keepForMs ?? 0) + INDEXED_LONGER_MS });
+    for (const name of this.#names.keys()) {
+      if (this.#names.size <= MOST_INDEXED) break;
+      this.#names.delete(name);
+    }
+    return due;
+  }
+
+  forget(changes: readonly Change[]): void {
+    for (const { name } of changes) this.#names.delete(name);
+  }
+}

@@ -1,48 +1,29 @@
-import { LONGEST_AHEAD_MICROS } from '../../cluster/plausible.ts';
 import type { RedisConnection } from './client.ts';
 
 /**
- * Beginning of all scripts. `key` is the key at hand, `ARGV[1]` the retention in milliseconds. Instants are whole
- * microseconds by the server's clock, exact in a double; `digits` writes them out, since Lua's default number format would
- * round them.
+ * Beginning of all scripts. `key` is the key at hand, `micros` the server's clock in whole microseconds; numbers that are exact in a
+ * double are written out by `digits`, since Lua's default number format would round them.
  */
 const PRELUDE = `
-local key, retention = nil, tonumber(ARGV[1])
+local key
 local clock = redis.call('TIME')
-local now = clock[1] * 1000000 + clock[2]
-local most = 9007199254740991
-
--- nil if it is not a whole number
-local function whole(text)
-  local number = text and tonumber(text)
-  if number and number >= 0 and number < most then return math.floor(number) end
-end
-
--- nil if it is not a token or a version that this server can have given
-local function plausible(text)
-  local number = whole(text)
-  if number and number <= now + ${LONGEST_AHEAD_MICROS} then return number end
-end
-
 local function digits(number)
   return string.format('%.0f', number)
 end
+local micros = digits(clock[1] * 1000000 + clock[2])
 
--- the instant ms milliseconds from now
-local function after(ms)
-  return math.min(now + math.ceil(tonumber(ms) * 1000), most - 1)
-end
+-- the keys that the script has changed
+local done = {}
 
--- sets the key to expire when the retention is over, or that many milliseconds if they are fewer, counted from that instant
-local function keep(till, most)
-  local ms = math.ceil((till - now) / 1000 + math.min(retention, most or retention))
-  if ms > 1e15 then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, digits(ms)) end
+-- sets the key to expire after that many milliseconds; the longest times are without end
+local function keep(ms)
+  if ms >= 9e14 then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, digits(ms)) end
 end
 `;
 
 /**
  * End of all scripts: takes the step for each key in turn, and returns a reply for each. In `ARGV` the number of its own
- * arguments stands before those of each key; a step finds them from `ARGV[2]` on. A key of another type fails alone, unless
+ * arguments stands before those of each key; a step finds them from `ARGV[1]` on. A key of another type fails alone, unless
  * it is the only one.
  */
 const EACH_KEY = `
@@ -55,12 +36,12 @@ local function attempt(own)
   return {err = string.find(message, '^%u+ ') and message or 'ERR ' .. message}
 end
 
-local replies, at = {}, 2
+local replies, at = {}, 1
 for i = 1, #KEYS do
   key = KEYS[i]
-  local own = {ARGV[1]}
-  for j = 1, tonumber(ARGV[at]) do own[j + 1] = ARGV[at + j] end
-  at = at + #own
+  local own = {}
+  for j = 1, tonumber(ARGV[at]) do own[j] = ARGV[at + j] end
+  at = at + #own + 1
   local reply = attempt(own)
   if type(reply) == 'table' and reply.err then return reply end
   replies[i] = reply
@@ -98,14 +79,9 @@ export class Script {
    *
    * @returns the reply for each key; an `Error`: that key alone has failed.
    */
-  async run(
-    connection: RedisConnection,
-    retention: string,
-    calls: readonly KeyCall[],
-    signal: AbortSignal,
-  ): Promise<unknown[]> {
+  async run(connection: RedisConnection, calls: readonly KeyCall[], signal: AbortSignal): Promise<unknown[]> {
     const keys = calls.map(({ key }) => key);
-    const args = [retention, ...calls.flatMap(({ args }) => [String(args.length), ...args])];
+    const args = calls.flatMap(({ args }) => [String(args.length), ...args]);
     const replies = await this.#send(connection, keys, args, signal);
     if (!Array.isArray(replies)) throw new Error(`unexpected reply of a script: ${String(replies)}`);
     return replies.map((reply) =>

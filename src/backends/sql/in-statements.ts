@@ -1,32 +1,32 @@
 import { oneByOne } from '../../cluster/one-by-one.ts';
-import type { Answer, Edit } from '../../records/records.ts';
+import type { Change } from '../../records/cells/cells.ts';
 
 /** The most names of one statement, and the most characters of their texts, unless it has only one name. */
 export const MOST_NAMES = 500;
 const MOST_CHARACTERS = 1_000_000;
 
-/** How edits are sent. */
-export interface Sending<E extends Edit> {
-  /** Sends one statement, whose edits are ordered by name. @returns an answer for each. */
-  readonly send: (edits: readonly E[]) => Promise<readonly (Answer | Error)[]>;
+/** How changes are sent. */
+export interface Sending<A> {
+  /** Sends one statement, whose changes are ordered by name. @returns an answer for each. */
+  readonly send: (changes: readonly Change[]) => Promise<readonly (A | Error)[]>;
   /** The statement failed because of one of its values, without effect. */
   readonly isOfValues: (error: unknown) => boolean;
-  /** Edits of different kinds are sent in different statements. @default all are of one kind */
-  readonly kindOf?: (edit: E) => string;
+  /** Changes of different kinds are sent in different statements. @default all are of one kind */
+  readonly kindOf?: (change: Change) => string;
 }
 
 /**
- * Sends edits in as few statements as possible. All statements contain their names in one order, that of UTF-8 and of the
+ * Sends changes in as few statements as possible. All statements contain their names in one order, that of UTF-8 and of the
  * index, so that sessions never wait for each other's rows in a circle. A statement that fails because of a value is sent
- * again in halves, so that this edit fails alone. Any other failure is that of all edits of the statement.
+ * again in halves, so that this change fails alone. Any other failure is that of all changes of the statement.
  *
- * @returns the answers in the order of the edits. Rejects if all statements have failed.
+ * @returns the answers in the order of the changes. Rejects if all statements have failed.
  */
-export async function inStatements<E extends Edit>(
-  edits: readonly E[],
-  { send, isOfValues, kindOf = () => '' }: Sending<E>,
-): Promise<(Answer | Error)[]> {
-  const sendAll = async (some: readonly E[]): Promise<readonly (Answer | Error)[]> => {
+export async function inStatements<A>(
+  changes: readonly Change[],
+  { send, isOfValues, kindOf = () => '' }: Sending<A>,
+): Promise<(A | Error)[]> {
+  const sendAll = async (some: readonly Change[]): Promise<readonly (A | Error)[]> => {
     try {
       return await send(some);
     } catch (error) {
@@ -36,39 +36,40 @@ export async function inStatements<E extends Edit>(
       return [...(await sendAll(some.slice(0, half))), ...(await sendAll(some.slice(half)))];
     }
   };
-  const statements = statementsOf(edits, kindOf);
+  const statements = statementsOf(changes, kindOf);
   const replies = await oneByOne(statements, sendAll);
-  const answers: Map<E, Answer | Error> = new Map();
+  const answers: Map<Change, A | Error> = new Map();
   for (const [i, some] of statements.entries()) {
-    const reply = replies[i] as readonly (Answer | Error)[] | Error;
-    for (const [k, edit] of some.entries()) {
-      answers.set(edit, reply instanceof Error ? reply : (reply[k] as Answer | Error));
+    const reply = replies[i] as readonly (A | Error)[] | Error;
+    for (const [k, change] of some.entries()) {
+      answers.set(change, reply instanceof Error ? reply : (reply[k] as A | Error));
     }
   }
-  return edits.map((edit) => answers.get(edit) as Answer | Error);
+  return changes.map((change) => answers.get(change) as A | Error);
 }
 
-/** The edits of each statement. */
-function statementsOf<E extends Edit>(edits: readonly E[], kindOf: (edit: E) => string): E[][] {
-  const statements: E[][] = [];
-  const open: Map<string, { readonly edits: E[]; size: number }> = new Map();
-  for (const edit of edits.toSorted((a, b) => inUtf8(a.name, b.name))) {
-    const kind = kindOf(edit);
-    const size = sizeOf(edit);
+/** The changes of each statement. */
+function statementsOf(changes: readonly Change[], kindOf: (change: Change) => string): Change[][] {
+  const statements: Change[][] = [];
+  const open: Map<string, { readonly changes: Change[]; size: number }> = new Map();
+  for (const change of changes.toSorted((a, b) => inUtf8(a.name, b.name))) {
+    const kind = kindOf(change);
+    const size = sizeOf(change);
     let last = open.get(kind);
-    if (last === undefined || last.edits.length === MOST_NAMES || last.size + size > MOST_CHARACTERS) {
-      last = { edits: [], size: 0 };
+    if (last === undefined || last.changes.length === MOST_NAMES || last.size + size > MOST_CHARACTERS) {
+      last = { changes: [], size: 0 };
       open.set(kind, last);
-      statements.push(last.edits);
+      statements.push(last.changes);
     }
-    last.edits.push(edit);
+    last.changes.push(change);
     last.size += size;
   }
   return statements;
 }
 
-function sizeOf(edit: Edit): number {
-  return edit.op === 'put' ? edit.text.length : 0;
+function sizeOf({ swap }: Change): number {
+  const texts = [swap?.before, swap?.after, swap?.adds?.text];
+  return texts.reduce((size, text = '') => size + text.length, 0);
 }
 
 /** Compares by code points. Comparing strings compares code units, where surrogates come before U+E000 to U+FFFF. */

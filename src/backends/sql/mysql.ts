@@ -106,16 +106,16 @@ export class MysqlSql implements SqlClient {
   }
 
   async query(sql: string, parameters: SqlParameters, endAt?: number): Promise<readonly SqlRow[]> {
-    const result = await this.#send(withSettings(sql), parameters, endAt);
+    const result = await this.#send(withLiterals(withSettings(sql), parameters), endAt);
     return Array.isArray(result) ? result : [];
   }
 
   async change(sql: string, parameters: SqlParameters, endAt?: number): Promise<number> {
-    return matchedIn(await this.#send(withSettings(sql), parameters, endAt));
+    return matchedIn(await this.#send(withLiterals(withSettings(sql), parameters), endAt));
   }
 
   /**
-   * Changes rows, or none, then reads some. In MariaDB it is one command, a block of statements. MySQL has no such blocks
+   * Changes rows, or none, then reads some, by statements without parameters. In MariaDB it is one command, a block of statements. MySQL has no such blocks
    * outside of procedures: there the statements are queued at once, so that others on the same connection can't come between them.
    * `isWhole`: in a transaction; without blocks the statements after a failed one are still sent, and apart from it if the server has
    * undone all, as in a deadlock. Else the change is done before the answer begins, so that an answer which is cut off does not undo it.
@@ -124,7 +124,6 @@ export class MysqlSql implements SqlClient {
    */
   async batch(
     { changes, answer, isWhole }: MysqlBatch,
-    parameters: SqlParameters,
     endAt: number = systemClock.monotonic() + this.#timeoutMs,
   ): Promise<{ readonly rows: readonly SqlRow[]; readonly matched?: number }> {
     const steps = [...changes, answer];
@@ -134,9 +133,7 @@ export class MysqlSql implements SqlClient {
         const counted = `SET matched = ROW_COUNT(); ${ISOLATION}; SELECT found.*, matched FROM (${answer}) AS found`;
         const apart = changes.length === 0 ? steps : [...changes, counted];
         const block = isWhole ? whole : apart;
-        const [rows] = (await this.#send(`${BLOCK} ${block.join('; ')}; END`, parameters, endAt)) as [
-          SqlRow[],
-        ];
+        const [rows] = (await this.#send(`${BLOCK} ${block.join('; ')}; END`, endAt)) as [SqlRow[]];
         return isWhole ? { rows } : { rows, matched: Number(rows[0]?.matched ?? 0) };
       } catch (error) {
         if (propertyOf(error, 'errno') !== PARSE_ERROR) throw error;
@@ -144,7 +141,7 @@ export class MysqlSql implements SqlClient {
       }
     }
     const queued = isWhole ? [ISOLATION, ...whole] : steps;
-    const commands = queued.map((sql) => this.#command(withSettings(sql), parameters));
+    const commands = queued.map((sql) => this.#command(withSettings(sql)));
     const replies = await this.#onConnection(endAt, async (client) => {
       const ends = await Promise.allSettled(commands.map((command) => queryMysql2(client, command)));
       const failed = ends.find(({ status }) => status === 'rejected');
@@ -173,12 +170,8 @@ export class MysqlSql implements SqlClient {
     return isOfValues(error);
   }
 
-  async #send(
-    sql: string,
-    parameters: SqlParameters,
-    endAt: number = systemClock.monotonic() + this.#timeoutMs,
-  ): Promise<unknown> {
-    const command = this.#command(sql, parameters);
+  async #send(sql: string, endAt: number = systemClock.monotonic() + this.#timeoutMs): Promise<unknown> {
+    const command = this.#command(sql);
     return this.#onConnection(endAt, async (client) => {
       const result = await queryMysql2(client, command).catch((error) => {
         throw explained(error);
@@ -188,9 +181,9 @@ export class MysqlSql implements SqlClient {
     });
   }
 
-  #command(sql: string, parameters: SqlParameters): MysqlCommand {
+  #command(sql: string): MysqlCommand {
     return {
-      sql: withLiterals(sql, parameters),
+      sql,
       values: [],
       timeout: this.#timeoutMs,
       rowsAsArray: false,

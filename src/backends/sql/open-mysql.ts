@@ -2,11 +2,9 @@ import { answerTimeoutMs } from '../../cluster/time-limits.ts';
 import { warnWithoutErrorListener } from '../../drivers/error-listener.ts';
 import { warnOnce } from '../../drivers/warn-once.ts';
 import { OptionChecks } from '../../option-checks.ts';
-import type { OpenRecords } from '../../records/records-kind.ts';
 import { MYSQL_TEXT, type MysqlClient, MysqlSql } from './mysql.ts';
-import { MysqlRecords } from './mysql-records.ts';
-import { mysqlStatements } from './mysql-statements.ts';
-import { openRecords, type SqlTableChoices } from './open-records.ts';
+import { MysqlCells, mysqlPurge } from './mysql-cells.ts';
+import { openRecords, type SqlRecords, type SqlTableChoices } from './open-records.ts';
 import type { SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
@@ -16,10 +14,9 @@ import { TABLE, tableName } from './table-name.ts';
  * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
  */
 export function openMysql(
-  part: 'lock' | 'store',
   options: SqlTableChoices & { readonly client: MysqlClient },
   hasBlocks?: boolean,
-): OpenRecords {
+): SqlRecords {
   const checks = new OptionChecks('backend');
   checks.methods('client', options?.client, ['query']);
   checks.done();
@@ -31,22 +28,22 @@ export function openMysql(
     );
   }
   const client = new MysqlSql(options.client, answerTimeoutMs(options.timeout), hasBlocks);
-  return openRecords(part, options, {
+  return openRecords(options, {
     backend: 'mysql',
     client,
     quoted,
     definition: mysqlTable,
     misspelled,
     definedBy: 'mysqlTable()',
-    purge: mysqlStatements,
-    records: (table, name, timeoutMs) => new MysqlRecords(client, table, name, timeoutMs),
+    purge: mysqlPurge,
+    cells: (name) => new MysqlCells(client, name),
     longestName: 512, // an index takes at most 768 characters
   });
 }
 
 /**
  * The statement that creates the table of a backend, a lock or a store in MySQL or MariaDB: for migrations. A row is the record of
- * a name, or an earlier version of a snapshot.
+ * a name, or a long text of it.
  *
  * @param table @default 'tickless'
  * @throws {TicklessError} `OPTION` when the name of the table is invalid.
@@ -54,18 +51,11 @@ export function openMysql(
 export function mysqlTable(table: string = TABLE): string {
   return `CREATE TABLE IF NOT EXISTS ${tableName(table, quoted)} (
   name VARCHAR(600) NOT NULL,
-  edition BIGINT NOT NULL,
-  token BIGINT NOT NULL,
-  id TEXT NOT NULL,
-  phase VARCHAR(16) NOT NULL,
-  begun_at DATETIME(6) NOT NULL,
-  changed_at DATETIME(6) NOT NULL,
-  ends_at DATETIME(6) NOT NULL,
-  text LONGTEXT NOT NULL,
-  note MEDIUMTEXT NOT NULL,
-  replaced VARCHAR(16),
-  keep_ms DOUBLE,
-  PRIMARY KEY (name, edition)
+  part VARCHAR(100) NOT NULL,
+  \`body\` LONGTEXT NOT NULL,
+  main VARCHAR(100),
+  expires_at DATETIME(6),
+  PRIMARY KEY (name, part)
 ) ENGINE = InnoDB DEFAULT ${MYSQL_TEXT}`;
 }
 

@@ -1,10 +1,11 @@
-import { commandTimeoutMs } from '../../cluster/time-limits.ts';
+import { commandTimeoutMs, DEFAULT_TIMEOUT_MS } from '../../cluster/time-limits.ts';
 import { OptionChecks } from '../../option-checks.ts';
-import { LOCK, REPORT, SNAPSHOT } from '../../records/names.ts';
-import type { Records } from '../../records/records.ts';
+import type { Cells } from '../../records/cells/cells.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
 import { type OpenRecords, RETENTION } from '../../records/records-kind.ts';
-import type { DurationLike } from '../../time/duration.ts';
+import { type DurationLike, toMillis } from '../../time/duration.ts';
 import type { SqlClient } from './client.ts';
+import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
@@ -18,7 +19,7 @@ export interface SqlOptions {
   readonly table?: string | undefined;
   /**
    * How long the record of a name is kept: of a lock after its lease and its hold, of a store after the last write. Older
-   * ones are deleted after a write or a release, at most once an hour (once in ten minutes while there are absent keys); errors of
+   * ones are deleted after a change, at most once an hour (once in ten minutes while there are absent keys); errors of
    * that deletion are ignored. Over 0; `Infinity`: for ever. @default 7 days
    */
   readonly retention?: DurationLike | undefined;
@@ -42,38 +43,41 @@ export interface SqlKind<C extends SqlClient> {
   readonly definedBy: string;
   /** @param name quoted. */
   readonly purge: (name: string) => Pick<SqlTableOptions, 'expired' | 'purge'>;
-  readonly records: (table: SqlTable, name: string, timeoutMs: number) => Records;
+  readonly cells: (name: string) => CellStatements;
   /** Longest name, in bytes of UTF-8. */
   readonly longestName: number;
 }
 
-/**
- * @param part of the backend, whose steps it is for.
- * @throws {TicklessError} `OPTION` when one of these options breaks a rule.
- */
+/** Records and their cells. */
+export interface SqlRecords extends OpenRecords {
+  readonly cells: Cells;
+}
+
+/** @throws {TicklessError} `OPTION` when one of these options breaks a rule. */
 export function openRecords<C extends SqlClient>(
-  part: 'lock' | 'store',
-  { table = TABLE, retention = RETENTION, timeout }: SqlTableChoices,
-  { backend, client, quoted, definition, misspelled, definedBy, purge, records, longestName }: SqlKind<C>,
-): OpenRecords {
+  { table = TABLE, retention = RETENTION, timeout = DEFAULT_TIMEOUT_MS }: SqlTableChoices,
+  { backend, client, quoted, definition, misspelled, definedBy, purge, cells, longestName }: SqlKind<C>,
+): SqlRecords {
   const checks = new OptionChecks('backend');
   const retentionMs = checks.duration('retention', retention);
   checks.done();
   const name = tableName(table, quoted);
-  const timeoutMs = commandTimeoutMs(part, timeout);
+  const timeoutMs = toMillis(timeout);
   const own = new SqlTable({
     client,
     definition: definition(table),
     misspelled: misspelled?.(table),
     definedBy,
-    timeoutMs,
+    timeoutMs: commandTimeoutMs(timeout),
     retentionMs,
     ...purge(name),
-    owned: part === 'lock' ? [LOCK] : [REPORT, SNAPSHOT],
   });
+  const isOfValues = (error: unknown): boolean => client.isOfValues(error);
+  const all = new SqlCells(own, cells(name), isOfValues, timeoutMs);
   return {
     backend,
-    records: records(own, name, timeoutMs),
+    records: new SwappedRecords(all, retentionMs),
+    cells: all,
     longestName,
     options: ['client', 'table', 'retention'],
   };

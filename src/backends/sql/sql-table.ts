@@ -1,8 +1,8 @@
-import { REPORT } from '../../records/names.ts';
-import type { Amend, Edit, Put } from '../../records/records.ts';
+import type { Swap } from '../../records/cells/cells.ts';
+import { NAME, REPORT } from '../../records/names.ts';
 import { systemClock } from '../../time/clock.ts';
-import { durationParameter, type SqlClient, type SqlParameters, type SqlRow } from './client.ts';
-import { endOf } from './record-sql.ts';
+import type { SqlClient, SqlParameters } from './client.ts';
+import { endOf } from './end-of.ts';
 
 /** Parameters of {@link SqlTable}. */
 export interface SqlTableOptions {
@@ -17,12 +17,13 @@ export interface SqlTableOptions {
   readonly timeoutMs: number;
   /** `Infinity`: only rows that are to be kept for less are ever purged. */
   readonly retentionMs: number;
-  /** Selects the names from `:after` to `:before` whose present record is kept no longer, in order, at most `:limit`. Takes no row locks. */
+  /**
+   * Selects the names from `:after` to `:before` whose text is kept no longer, or is gone from beside long ones, in order, at most
+   * `:limit`. Takes no row locks.
+   */
   readonly expired: string;
-  /** Each deletes rows of {@link PURGED_NAMES} that are kept no longer. */
+  /** Of {@link PURGED_NAMES}, one after the other: deletes the texts that are kept no longer, then the long ones without any. */
   readonly purge: readonly string[];
-  /** The beginnings of the names that it purges. */
-  readonly owned: readonly string[];
 }
 
 /** The shortest time between two passes through all names. */
@@ -39,6 +40,9 @@ const PURGE_CHUNK = 100;
 /** The parameters of a DELETE: `:name0, :name1, …`. */
 export const PURGED_NAMES: string = Array.from({ length: PURGE_CHUNK }, (_, i) => `:name${i}`).join(', ');
 const LONGEST_PAUSE_MS = 50;
+
+/** Of all names. */
+const BEGINNINGS = [NAME, REPORT];
 
 /**
  * Runs statements on one table: one command per statement in the steady state. A statement that fails because the table
@@ -60,26 +64,21 @@ export class SqlTable {
     this.#options = options;
   }
 
-  query(sql: string, parameters: SqlParameters): Promise<readonly SqlRow[]> {
-    return this.run((endAt) => this.#options.client.query(sql, parameters, endAt));
-  }
-
-  /** The records of these edits were changed: deletes all that are kept no longer in the background, if it is time. Never throws. */
-  changed(edits: readonly Edit[]): void {
+  /** These swaps were made, or tried: deletes all rows that are kept no longer in the background, if it is time. Never throws. */
+  changed(swaps: readonly (Pick<Swap, 'keepForMs'> & { readonly name: string })[]): void {
     const now = systemClock.monotonic();
-    const changes = edits.filter(({ op }) => op === 'put' || op === 'amend') as readonly (Put | Amend)[];
-    const hasReport = changes.some(({ name }) => name.startsWith(REPORT));
-    const others = changes.filter(({ name }) => !name.startsWith(REPORT));
-    for (const edit of others) {
-      const { keepMs = 0 } = edit;
-      if (keepMs > 0) this.#briefUntil = Math.max(this.#briefUntil, now + forMsOf(edit) + keepMs);
+    const hasReport = swaps.some(({ name }) => name.startsWith(REPORT));
+    const others = swaps.filter(({ name }) => !name.startsWith(REPORT));
+    for (const { keepForMs } of others) {
+      if (keepForMs < this.#options.retentionMs)
+        this.#briefUntil = Math.max(this.#briefUntil, now + keepForMs);
     }
     if (this.#isPurging) return;
     const hasBrief = now - this.#briefUntil < BRIEF_INTERVAL_MS;
     const isTime = now - this.#purgedAt >= (hasBrief ? BRIEF_INTERVAL_MS : PURGE_INTERVAL_MS);
     if (others.length > 0 && isTime && (hasBrief || this.#options.retentionMs < Infinity)) {
       this.#purgedAt = now;
-      this.#purgeSoon(this.#options.owned);
+      this.#purgeSoon(BEGINNINGS);
     } else if (hasReport && now - this.#reportsPurgedAt >= REPORTS_INTERVAL_MS) {
       this.#reportsPurgedAt = now;
       this.#purgeSoon([REPORT]);
@@ -103,14 +102,13 @@ export class SqlTable {
 
   /** Goes through names once, in their order: records that are kept are not looked at again. */
   async #purge(beginning: string): Promise<void> {
-    const { client, expired, purge, retentionMs } = this.#options;
-    const retention = durationParameter(retentionMs);
+    const { client, expired, purge } = this.#options;
     const before = endOf(beginning);
     for (let after = beginning; ; ) {
-      const rows = await client.query(expired, { retention, limit: PURGE_LIMIT, after, before });
+      const rows = await client.query(expired, { limit: PURGE_LIMIT, after, before });
       const names = rows.map(({ name }) => String(name));
       for (let i = 0; i < names.length; i += PURGE_CHUNK) {
-        const parameters = { ...parametersOf(names.slice(i, i + PURGE_CHUNK)), retention };
+        const parameters = parametersOf(names.slice(i, i + PURGE_CHUNK));
         for (const statement of purge) {
           await client.change(statement, parameters).catch((error) => {
             if (!client.isContention(error)) throw error; // else another instance is deleting them
@@ -181,10 +179,6 @@ export class SqlTable {
       }
     }
   }
-}
-
-function forMsOf(edit: Amend | Put): number {
-  return edit.op === 'amend' ? edit.forMs : 0;
 }
 
 /** The last name fills up the list, so that all statements have the same text. */

@@ -79,7 +79,6 @@ export function asLock(own: OwnLock, given: AsLockOptions = {}): LockProvider {
   const lock: LockProvider = {
     leaseFor,
     longestName: own.longestName,
-    tellsConfirmations: own.tellsConfirmations === true,
     acquire: (...args: Parameters<LockProvider['acquire']>) => own.acquire(...args),
     extend: (...args: Parameters<LockProvider['extend']>) => own.extend(...args),
     release: (...args: Parameters<LockProvider['release']>) => own.release(...args),

@@ -17,6 +17,7 @@ import { isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
+import { type MemberRecords, memberRecords } from '../member-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
 import { RecordStore } from '../store/record-store.ts';
@@ -44,30 +45,33 @@ interface GivenOutcome {
 /**
  * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `BACKEND_DOWN`. The lock
  * carries what all members that use it share: the limit of concurrent steps and the circuit breaker.
+ *
+ * @param shared with the store of the backend. @default it has none
  */
 export function createLock(
   records: Records,
-  { leaseForMs, timeoutMs, namespace }: ResolvedBackendOptions,
+  { leaseForMs, timeoutMs, namespace, keepVersions }: ResolvedBackendOptions,
   kind: RecordsKind,
+  shared: MemberRecords = memberRecords(records, namespace),
 ): Lock {
   const prefix = namespacePrefix(namespace);
   const longestName = longestWithin(kind.longestName, prefix);
   // Calls by hand do not wait behind the commands of members.
-  const [ofMembers, ofHand] = [joined(records), joined(records)];
+  const ofHand = joined(records);
   const byHand = new ByHand('lock', { ...kind, longestName }, timeoutMs, ofHand);
   const lock = new CheckedLock(new RecordLock(ofHand ?? records, prefix), byHand, leaseForMs, longestName);
-  const runs = new RecordStore(ofMembers ?? records, 1, namespace);
-  const steps = Object.assign(new RecordLock(ofMembers ?? records, prefix), {
+  const runs = new RecordStore(shared.steps, 1, namespace);
+  const snapshots = new RecordStore(shared.steps, keepVersions, namespace);
+  const steps = Object.assign(new RecordLock(shared.steps, prefix, snapshots), {
     leaseFor: leaseForMs,
     longestName,
     runs,
   });
-  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, ofMembers, kind));
+  return withCoordination(lock, lockAccess(steps, timeoutMs, kind.explain, shared.joined, kind));
 }
 
 /** The lock for use by hand. */
 class CheckedLock implements Lock {
-  readonly tellsConfirmations: boolean = true;
   readonly leaseFor: number;
   readonly longestName: number | undefined;
   readonly #steps: RecordLock;

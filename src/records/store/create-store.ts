@@ -12,36 +12,35 @@ import {
   type StoredSnapshot,
   type WriteAnswer,
 } from '../../cluster/store-contract.ts';
-import { StoreReports } from '../../cluster/store-reports.ts';
 import { writeTimeoutMs } from '../../cluster/time-limits.ts';
-import { allVersions } from '../../cluster/versions-of.ts';
 import { distinctNames, isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
+import { type MemberRecords, memberRecords } from '../member-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
 import { defaultCodec } from './default-codec.ts';
 import { RecordStore } from './record-store.ts';
-import { reportingRecords, reportsOf } from './reporting-records.ts';
 
 /**
  * Makes a store of records: checks requests, limits the time of each step, and turns errors into `BACKEND_DOWN`. The
  * store carries what all members that use it share: the limit of concurrent steps, the circuit breaker, and the reports of this
  * instance.
+ *
+ * @param shared with the lock of the backend. @default it has none
  */
 export function createStore(
   records: Records,
   { timeoutMs, namespace, codec, keepVersions, signals }: ResolvedBackendOptions,
   kind: RecordsKind,
+  shared: MemberRecords = memberRecords(records, namespace),
 ): Store {
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
-  const reports = new StoreReports(records);
-  const reporting = reportingRecords(records, reports, reportsOf(namespace));
   // Calls by hand do not wait behind the commands of members, and carry no report.
-  const [ofMembers, ofHand] = [joined(reporting), joined(records)];
+  const ofHand = joined(records);
   const steps = new RecordStore(ofHand ?? records, keepVersions, namespace);
-  const memberSteps = Object.assign(new RecordStore(ofMembers ?? reporting, keepVersions, namespace), {
+  const memberSteps = Object.assign(new RecordStore(shared.steps, keepVersions, namespace), {
     ...{ codec: codec ?? defaultCodec, longestName, keepVersions, signals },
   });
   const byHand = new ByHand('store', { ...kind, longestName }, timeoutMs, ofHand);
@@ -102,8 +101,16 @@ export function createStore(
   };
   return withCoordination(
     store,
-    new StoreAccess(memberSteps, reports, timeoutMs, kind.explain, ofMembers, kind),
+    new StoreAccess(memberSteps, shared.reports, timeoutMs, kind.explain, shared.joined, kind),
   );
+}
+
+/** @throws the first error among them. */
+function allVersions(found: readonly (number | Error)[]): readonly number[] {
+  return found.map((version) => {
+    if (version instanceof Error) throw version;
+    return version;
+  });
 }
 
 function isVersion(version: number | undefined): boolean {

@@ -1,7 +1,7 @@
 import type { InstanceReport } from '../../cluster/store-contract.ts';
 import type { StoreReports } from '../../cluster/store-reports.ts';
 import { ownOptions } from '../../option-checks.ts';
-import { REPORT } from '../names.ts';
+import { REPORT, SNAPSHOT } from '../names.ts';
 import type { Edit, Put, Records, Steps } from '../records.ts';
 
 /** Where a store keeps the reports of a namespace: no namespace has the beginning of another one. */
@@ -25,8 +25,8 @@ export async function applyWith(
 }
 
 /**
- * The same records, of which reads and writes of snapshots carry the reports of this instance: one for each command that is sent.
- * Checks have reports of their own.
+ * The same records, of which rounds, with their reads and writes of snapshots, carry the reports of this instance: one for each command
+ * that is sent. Checks have reports of their own.
  */
 export function reportingRecords(
   records: Records,
@@ -38,14 +38,16 @@ export function reportingRecords(
     apply(edits) {
       if (!edits.some(isOfRound)) return records.apply(edits);
       const tokens = edits.map((edit) => (edit.op === 'put' ? edit.token : undefined));
-      return reports.carry((report) => applyWith(records, edits, report, beginning), ...tokens);
+      const isClaim = edits.some(({ op }) => op === 'claim');
+      return reports.carry((report) => applyWith(records, edits, report, beginning), tokens, isClaim);
     },
     list: (...asked) => records.list(...asked),
     editions: (...asked) => records.editions(...asked),
+    warning: async () => records.warning?.(),
   };
 }
 
 function isOfRound(edit: Edit): boolean {
-  if (edit.op === 'read') return edit.isBrief !== true;
-  return edit.op === 'amend' || (edit.op === 'put' && !edit.name.startsWith(REPORT));
+  if (!edit.name.startsWith(SNAPSHOT)) return false;
+  return edit.op === 'read' ? edit.isBrief !== true : edit.op === 'amend' || edit.op === 'put';
 }

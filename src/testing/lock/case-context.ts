@@ -21,25 +21,12 @@ export interface LockSubject {
   lock(): TestedLock | Promise<TestedLock>;
   /** Returns the same through another client, as another process has it. @default the same as `lock` */
   other?(): TestedLock | Promise<TestedLock>;
-  /** Returns one that is unreachable, for example on a closed port. @default these cases are left out */
-  unreachable?(): TestedLock | Promise<TestedLock>;
-  /** Deletes the record of a name without the lock, as a loss of data does. @default these cases are left out */
-  forget?(name: string): void | Promise<void>;
-  /**
-   * Edits the record of a name without the lock, as a person does by hand: `token` becomes 2^53 - 2, `leaseUntil` and
-   * `notBefore` an instant in two years or later, `state` a text that is none of the states. @default these cases are
-   * left out
-   */
-  damage?(name: string, field: DamagedField): void | Promise<void>;
   /**
    * Length of the short leases in milliseconds. Increase it for a slow backend or a busy machine; the duration of the
    * suite grows with it: the longest case takes eleven units. @default 150
    */
   readonly unit?: number | undefined;
 }
-
-/** The fields that a test edits. */
-export type DamagedField = 'token' | 'leaseUntil' | 'notBefore' | 'state';
 
 export type Acquired = Extract<AcquireAnswer, { readonly kind: 'acquired' }>;
 export type Held = Extract<AcquireAnswer, { readonly kind: 'held' }>;
@@ -75,11 +62,6 @@ export class LockCaseContext {
     const lock = await subject.lock();
     const other = (await subject.other?.()) ?? lock;
     return new LockCaseContext(subject, lockOf(lock) as LockProvider, lockOf(other) as LockProvider);
-  }
-
-  /** The lock of an unreachable backend. */
-  async unreachable(): Promise<LockProvider> {
-    return lockOf(present(await this.subject.unreachable?.(), 'unreachable')) as LockProvider;
   }
 
   /** A request of a new owner, except for the given fields. */
@@ -201,16 +183,16 @@ export class LockCaseContext {
 
 export interface Case {
   readonly name: string;
-  readonly needs: 'always' | 'unreachable' | 'forget' | 'damage';
   run(context: LockCaseContext): Promise<void>;
 }
 
+/** The first one ignores no hold, that may be there again after it. */
 export const OUTCOMES: readonly ReleaseOutcome[] = [
+  { as: 'abandoned' },
   { as: 'done', holdFor: 0 },
   { as: 'done', holdFor: 3_600_000 },
   { as: 'failed', holdFor: 0, error: 'late' },
   { as: 'failed', holdFor: 3_600_000 },
-  { as: 'abandoned' },
 ];
 
 /** Those that leave the name free. */
@@ -219,5 +201,5 @@ export const FREEING: readonly ReleaseOutcome[] = OUTCOMES.filter(
 );
 
 export function testCase(name: string, run: (context: LockCaseContext) => Promise<void>): Case {
-  return { name, needs: 'always', run };
+  return { name, run };
 }

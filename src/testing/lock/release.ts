@@ -20,19 +20,6 @@ export const RELEASE: readonly Case[] = [
     await context.done({ owner, requestId }, context.lock);
   }),
 
-  testCase(
-    'release: a done round has the confirmation of its release, and the next one none',
-    async (context) => {
-      if (context.lock.tellsConfirmations !== true) return;
-      const lease = await context.lease();
-      await context.release(lease, { as: 'done', holdFor: context.long, confirms: 'grüße {"a":1}' });
-      same((await context.done()).confirms, 'grüße {"a":1}', 'confirms');
-      const next = await context.lease({ force: true }, context.other);
-      await context.release(next, { as: 'done', holdFor: context.long });
-      same((await context.done()).confirms, undefined, 'confirms of the next round');
-    },
-  ),
-
   testCase('release: the hold ends after holdFor, not before', async (context) => {
     const lease = await context.lease();
     const begin = performance.now();

@@ -37,18 +37,6 @@ export const TOKENS: readonly Case[] = [
     between(lease.token / 1000 - now, -1000, 1000, 'the token in milliseconds less now');
   }),
 
-  {
-    name: 'token: grows also after the backend has lost its data',
-    needs: 'forget',
-    async run(context) {
-      const { token } = await context.lease();
-      await sleep(context.unit / 10); // the clock of a backend may count milliseconds
-      await context.subject.forget?.(context.name);
-      const next = await context.lease({}, context.other);
-      ensure(next.token > token, `the token must be greater: ${token} before, ${next.token} now`);
-    },
-  },
-
   testCase('exclusion: of competing callers at most one is inside at a time', async (context) => {
     const rounds = 30;
     const tokens: number[] = [];

@@ -1,9 +1,11 @@
 import type { Backend } from '../../engine/backend.ts';
 import { type BackendOptions, resolveBackendOptions } from '../../records/backend-options.ts';
-import { createLock } from '../../records/lock/create-lock.ts';
-import type { MemoryRecords } from '../../records/memory-records.ts';
+import type { Cells } from '../../records/cells/cells.ts';
+import { KnownClock } from '../../records/cells/known-clock.ts';
+import type { MemoryCells } from '../../records/cells/memory-cells.ts';
+import { SwappedRecords } from '../../records/cells/swapped-records.ts';
+import { createParts } from '../../records/create-parts.ts';
 import type { Edit, Records } from '../../records/records.ts';
-import { createStore } from '../../records/store/create-store.ts';
 import type { VirtualBackend } from './virtual-backend.ts';
 import type { VirtualMachine } from './virtual-machine.ts';
 
@@ -11,46 +13,48 @@ import type { VirtualMachine } from './virtual-machine.ts';
 export function virtualBackend(
   name: string,
   machine: VirtualMachine,
-  backend: VirtualBackend<MemoryRecords>,
+  backend: VirtualBackend<MemoryCells>,
   options: BackendOptions,
 ): Backend {
   const kind = { longestName: undefined, options: [], clock: machine };
   const resolved = resolveBackendOptions(options, kind);
-  return {
-    lock: createLock(new NamedRecords(name, machine, backend), resolved, kind),
-    store: createStore(new VirtualRecords(name, machine, backend), resolved, kind),
-  };
+  const cells = new VirtualCells(name, machine, backend);
+  return createParts(new NamedRecords(name, machine, cells), resolved, kind);
 }
 
-/** The records of a backend, as a process has them over its connection. */
-class VirtualRecords implements Records {
-  readonly mostEdits: number = 1;
-  readonly sharesCommands: boolean = true;
-  readonly #send: <R>(command: (records: Records) => Promise<R>) => Promise<R>;
+/** All machines count the time alike. */
+function clockOn(machine: VirtualMachine): KnownClock {
+  return new KnownClock(() => machine.monotonic(), true);
+}
 
-  constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryRecords>) {
+/** The cells of a backend, as a process has them over its connection. */
+class VirtualCells implements Cells {
+  readonly sharesCommands: boolean = true;
+  readonly #send: <R>(command: (cells: Cells) => Promise<R>) => Promise<R>;
+
+  constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryCells>) {
     this.#send = (command) => backend.send(name, machine, command);
   }
 
-  apply(...args: Parameters<Records['apply']>): ReturnType<Records['apply']> {
-    return this.#send((records) => records.apply(...args));
+  swap(...args: Parameters<Cells['swap']>): ReturnType<Cells['swap']> {
+    return this.#send((cells) => cells.swap(...args));
   }
 
-  list(...args: Parameters<Records['list']>): ReturnType<Records['list']> {
-    return this.#send((records) => records.list(...args));
+  long(...args: Parameters<Cells['long']>): ReturnType<Cells['long']> {
+    return this.#send((cells) => cells.long(...args));
   }
 
-  editions(...args: Parameters<Records['editions']>): ReturnType<Records['editions']> {
-    return this.#send((records) => records.editions(...args));
+  list(...args: Parameters<Cells['list']>): ReturnType<Cells['list']> {
+    return this.#send((cells) => cells.list(...args));
   }
 }
 
 /** Claims name the process, whatever the real one is. */
-class NamedRecords extends VirtualRecords {
+class NamedRecords extends SwappedRecords {
   readonly #holder: string;
 
-  constructor(name: string, machine: VirtualMachine, backend: VirtualBackend<MemoryRecords>) {
-    super(name, machine, backend);
+  constructor(name: string, machine: VirtualMachine, cells: Cells) {
+    super(cells, Infinity, clockOn(machine));
     this.#holder = JSON.stringify({ owner: name, host: name });
   }
 

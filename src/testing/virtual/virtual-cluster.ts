@@ -1,6 +1,6 @@
 import { OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { BackendOptions } from '../../records/backend-options.ts';
-import { MemoryRecords } from '../../records/memory-records.ts';
+import { MemoryCells } from '../../records/cells/memory-cells.ts';
 import type { DurationLike } from '../../time/duration.ts';
 import { FakeClock, type FakeClockOptions } from '../fake-clock.ts';
 import { type RunOptions, type RunResult, runReads } from './run-reads.ts';
@@ -102,7 +102,7 @@ export class VirtualCluster<S, T, A extends unknown[] = [], N extends number = n
     this.clock = clock;
     this.#random = seededRandom(seed);
     this.source = new VirtualSource(source, 'source', clock);
-    const backend = new VirtualBackend('backend', clock, () => new MemoryRecords(clock));
+    const backend = new VirtualBackend('backend', clock, () => new MemoryCells(() => clock.now()));
     this.backend = backend;
     const names = Array.from({ length: instances }, (_, index) => `instance-${index + 1}`);
     const made: readonly VirtualInstance<S>[] = names.map((one) => {

@@ -18,7 +18,14 @@ describe('rule 16: contention is an answer, an unreachable lock is for policy to
     expect(await b.value.get()).toBe('two');
     expect(b.manual.calls).toHaveLength(0);
     expect(b.logger.lines).toEqual([]);
-    expect(wordsOf(b.events)).toEqual(['stale-served', 'held', 'deferred', 'stale-served', 'adopted']);
+    expect(wordsOf(b.events)).toEqual([
+      'stale-served',
+      'held',
+      'deferred',
+      'stale-served',
+      'done',
+      'adopted',
+    ]);
   });
 
   it('a value loads without the lock, and does not publish; it logs the start and the end of the outage', async () => {

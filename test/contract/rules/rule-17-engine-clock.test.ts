@@ -132,8 +132,8 @@ describe("rule 17: only the server's clock decides", () => {
       .replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, 'an id')
       .replaceAll(/[\da-f]{64}/g, 'a digest');
     const numbers = text.match(/\d{12,}/g) ?? [];
-    const token = `${a.manual.call(1).context.token}`;
-    expect(numbers.filter((number) => number !== token)).toEqual([]);
+    const tokens = [0, 1].map((call) => `${a.manual.call(call).context.token}`);
+    expect(numbers.filter((number) => !tokens.includes(number))).toEqual([]);
   });
 });
 

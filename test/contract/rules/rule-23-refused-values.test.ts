@@ -5,7 +5,7 @@ import type { StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { isOutcome } from '../../support/events.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeOf } from '../../support/parts.ts';
 
 const GOOD = Array.from({ length: 100 }, (_, index) => index);
 
@@ -27,8 +27,7 @@ type Options = Partial<ValueOptions<readonly number[]>>;
 /** Instances that share a lock and a store, and a source that returns what `source.now` is. */
 function fleet(count: number, options: Options) {
   const clock = new FakeClock();
-  const lock = lockOf(memoryBackend({ clock }));
-  const store = storeOf(memoryBackend({ clock }));
+  const backend = memoryBackend({ clock });
   const source: { now: unknown } = { now: GOOD };
   const load = vi.fn(async () => source.now as readonly number[]);
   const instance = (own: Options = {}): RefreshingValue<readonly number[]> =>
@@ -39,7 +38,7 @@ function fleet(count: number, options: Options) {
       random: () => 0.5,
       logger: false,
       clock,
-      backend: { lock, store },
+      backend,
       ...options,
       ...own,
     });
@@ -54,7 +53,7 @@ function fleet(count: number, options: Options) {
     }
     return { read, loads: load.mock.calls.length - before };
   }
-  return { clock, store, source, load, instance, instances, run };
+  return { clock, store: storeOf(backend), source, load, instance, instances, run };
 }
 
 it.each([
@@ -93,12 +92,12 @@ it('reads the store for that once at most, and not where there is a value', asyn
   const accept = vi.fn(() => true);
   const one = cluster.instance({ accept });
   await cluster.load(one, 'one');
-  expect(one.link.take()).toEqual(['read', 'acquire', 'write', 'release']);
+  expect(one.link.take()).toEqual(['read', 'acquire', 'write']);
   await cluster.refresh(one, 1, 'two');
-  expect(one.link.take()).toEqual(['acquire', 'write', 'release']);
+  expect(one.link.take()).toEqual(['acquire', 'write']);
   const cold = cluster.instance({ accept });
   await expect(cluster.refresh(cold, 0, 'three')).resolves.toBe('three');
-  expect(cold.link.take()).toEqual(['acquire', 'read', 'write', 'release']);
+  expect(cold.link.take()).toEqual(['acquire', 'read', 'write']);
   expect(accept.mock.lastCall).toMatchObject([
     'three',
     { previous: { value: 'two' }, version: expect.any(Number) },

@@ -34,7 +34,7 @@ interface Written {
 /** A directory with the snapshot of an instance. */
 async function written(stored: typeof STORED = STORED): Promise<Written> {
   const directory = temporaryDirectory();
-  const { member } = await readOf(storeOf(fileBackend({ directory, retention: Infinity })), false, {
+  const { member } = await readOf(() => fileBackend({ directory, retention: Infinity }), false, {
     load: async () => stored,
   });
   await member.close();
@@ -60,7 +60,7 @@ function put({ directory, folder, files, path, ...rest }: Written, content: stri
 
 /** The first read of an instance. If it had to load, its snapshot is written by the end. */
 async function read(directory: string): Promise<Read> {
-  const first = await readOf(storeOf(fileBackend({ directory, retention: Infinity })), false);
+  const first = await readOf(() => fileBackend({ directory, retention: Infinity }), false);
   await first.member.close();
   return first;
 }

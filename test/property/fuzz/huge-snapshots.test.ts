@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { sealed } from '../../support/sealed-snapshot.ts';
 import { expectReadable, expectUnpolluted } from './support/hostile.ts';
 import { HUGE } from './support/runs.ts';
-import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
+import { heldBy, keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend } from './support/stored.ts';
 import { ratioOfTimes } from './support/times.ts';
 
 // Snapshots of tens of megabytes, or nested too deep for the stack: reads end, in a time in proportion to the size.
@@ -12,7 +12,7 @@ afterEach(expectUnpolluted);
 const DEPTH = 100_000;
 
 async function told(payload: string): Promise<string> {
-  const { value, lines } = await readOf(storeOf(new StubBackend(rowOf(payload))), false);
+  const { value, lines } = await readOf(heldBy(new StubBackend(rowOf(payload))), false);
   expect(value).toBe(LOADED);
   expect(lines).toHaveLength(1);
   expectReadable(lines[0] as string);
@@ -58,7 +58,7 @@ describe('a huge text in the store', () => {
   it('that is valid is read', async () => {
     for (const value of ['x'.repeat(HUGE), Array(HUGE / 5).fill(1.5)]) {
       const payload = (await payloadOf(value)) as string;
-      const { value: read, lines } = await readOf(storeOf(new StubBackend(rowOf(payload))), false);
+      const { value: read, lines } = await readOf(heldBy(new StubBackend(rowOf(payload))), false);
       expect(lines).toEqual([]);
       expect(JSON.stringify(read) === JSON.stringify(value)).toBe(true);
     }
@@ -67,7 +67,7 @@ describe('a huge text in the store', () => {
   it('of a million tags is read, and can be invalidated by one of them', async () => {
     const tags = Array.from({ length: 1e6 }, (_, index) => `t${index}`);
     const { value, cache, clock } = await keyedReadOf(
-      storeOf(new StubBackend(rowOf(sealed({ tags }, '"held"')))),
+      heldBy(new StubBackend(rowOf(sealed({ tags }, '"held"')))),
     );
     expect(value).toBe('held');
     cache.invalidateTag('t999999');
@@ -88,7 +88,7 @@ describe('nesting too deep for the stack', () => {
       const middle = what === 'arrays' ? '' : '1';
       const body = open.repeat(DEPTH) + middle + close.repeat(DEPTH);
       const { value, lines, member, clock } = await readOf(
-        storeOf(new StubBackend(rowOf(sealed({}, body)))),
+        heldBy(new StubBackend(rowOf(sealed({}, body)))),
         false,
       );
       expect(value === LOADED ? lines : [value]).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('nesting too deep for the stack', () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < DEPTH; depth++) deep = [deep];
     const engine = new StubBackend(undefined);
-    const { value, lines } = await readOf(storeOf(engine), false, { load: async () => deep });
+    const { value, lines } = await readOf(heldBy(engine), false, { load: async () => deep });
     expect(value === deep).toBe(true);
     expect(engine.written).toEqual([]);
     expect(lines).toHaveLength(1);

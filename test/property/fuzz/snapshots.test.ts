@@ -5,7 +5,7 @@ import { isOutcome } from '../../support/events.ts';
 import { expectReadable, expectUnpolluted, foreignText } from './support/hostile.ts';
 import { mutation } from './support/mutations.ts';
 import { runs } from './support/runs.ts';
-import { keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
+import { heldBy, keyedReadOf, LOADED, payloadOf, readOf, rowOf, StubBackend } from './support/stored.ts';
 
 // Texts in a store: instances use them exactly as they were written, or reject them.
 
@@ -15,13 +15,13 @@ const REJECTED = /^warn tickless: v: snapshot of version 5 rejected: /;
 
 /** The snapshot is not used: the value is loaded, and the reason is logged. */
 async function expectRejected(payload: string): Promise<void> {
-  const store = storeOf(new StubBackend(rowOf(payload)));
-  const quiet = await readOf(store, false);
+  const held = heldBy(new StubBackend(rowOf(payload)));
+  const quiet = await readOf(held, false);
   expect(quiet.value).toBe(LOADED);
   expect(quiet.lines).toHaveLength(1);
   expect(quiet.lines[0]).toMatch(REJECTED);
   expectReadable(quiet.lines[0] as string);
-  const listening = await readOf(store, true);
+  const listening = await readOf(held, true);
   expect(listening.value).toBe(LOADED);
   expect(listening.events.filter(isOutcome('refused'))).toMatchObject([
     { name: 'v', version: 5, error: { message: expect.stringMatching(/./) } },
@@ -30,7 +30,7 @@ async function expectRejected(payload: string): Promise<void> {
 }
 
 async function expectTaken(payload: string, value: unknown): Promise<void> {
-  const { value: read, lines } = await readOf(storeOf(new StubBackend(rowOf(payload))), false);
+  const { value: read, lines } = await readOf(heldBy(new StubBackend(rowOf(payload))), false);
   expect(JSON.stringify(read)).toBe(JSON.stringify(value));
   expect(lines).toEqual([]);
 }
@@ -78,7 +78,7 @@ describe('a text in the store', () => {
   ])('truncated at any place is rejected: %s', async (_, brought, own) => {
     const payload = (await payloadOf(brought, own)) as string;
     for (let end = 0; end < payload.length; end++) await expectRejected(payload.slice(0, end));
-    expect((await readOf(storeOf(new StubBackend(rowOf(payload))), false)).value).not.toBe(LOADED);
+    expect((await readOf(heldBy(new StubBackend(rowOf(payload))), false)).value).not.toBe(LOADED);
   });
 
   it('of another program is not read', async () => {
@@ -99,11 +99,11 @@ describe('a text in the store', () => {
         mutation,
         async (codec, held, mutate) => {
           const engine = new StubBackend(undefined);
-          await readOf(storeOf(engine, { codec }), false, { load: async () => held });
+          await readOf(heldBy(engine, { codec }), false, { load: async () => held });
           const payload = engine.written[0] as string;
           const mutated = mutate(payload, payload);
           const { value: read, lines } = await readOf(
-            storeOf(new StubBackend(rowOf(mutated)), { codec }),
+            heldBy(new StubBackend(rowOf(mutated)), { codec }),
             false,
           );
           expect(read).toBe(mutated === payload ? held : LOADED);
@@ -119,10 +119,10 @@ it('a text in the store, of a key, that was written is read, absent ones too; da
   await fc.assert(
     fc.asyncProperty(fc.option(fc.jsonValue(), { nil: undefined }), mutation, async (held, mutate) => {
       const engine = new StubBackend(undefined);
-      await keyedReadOf(storeOf(engine), async () => (held === undefined ? absent() : held));
+      await keyedReadOf(heldBy(engine), async () => (held === undefined ? absent() : held));
       const payload = engine.written[0] as string;
       const mutated = mutate(payload, payload);
-      const { value: read, events } = await keyedReadOf(storeOf(new StubBackend(rowOf(mutated))));
+      const { value: read, events } = await keyedReadOf(heldBy(new StubBackend(rowOf(mutated))));
       const rejections = events.filter(isOutcome('refused'));
       if (mutated !== payload) {
         expect(read).toBe(LOADED);

@@ -3,12 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { cron, dailyAt } from '../../../src/calendar/index.ts';
 import type { StoredSnapshot } from '../../../src/cluster/store-contract.ts';
 import { httpFreshness, type ScheduleLike } from '../../../src/index.ts';
+import { FakeClock } from '../../../src/testing/index.ts';
 import { isOutcome } from '../../support/events.ts';
+import { storeOf } from '../../support/parts.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 import { expectReadable, expectUnpolluted, hostileJson, hostileValue } from './support/hostile.ts';
 import { runs } from './support/runs.ts';
-import { keyedReadOf, LOADED, type Read, readOf, rowOf, StubBackend, storeOf } from './support/stored.ts';
+import { heldBy, keyedReadOf, LOADED, type Read, readOf, rowOf, StubBackend } from './support/stored.ts';
 
 // Snapshots with impossible metadata and a valid checksum, and rows that hold anything.
 
@@ -115,8 +116,8 @@ describe('an envelope', () => {
         fc.constantFrom(...schedules),
         listening,
         async (change, schedule, listens) => {
-          const store = storeOf(new StubBackend(rowOf(sealed(change, BODY))));
-          const read = await readOf(store, listens, { schedule, maxStaleness: USUAL_LIMIT });
+          const held = heldBy(new StubBackend(rowOf(sealed(change, BODY))));
+          const read = await readOf(held, listens, { schedule, maxStaleness: USUAL_LIMIT });
           const isReported = listens
             ? read.events.some(isOutcome('refused'))
             : read.lines.some((line) => line.includes('snapshot')); // or warns that the schedule is late
@@ -132,7 +133,7 @@ describe('an envelope', () => {
 
   it('of another version or format is rejected in a readable line', async () => {
     const logged = async (change: object): Promise<string | undefined> =>
-      (await readOf(storeOf(new StubBackend(rowOf(sealed(change, BODY)))), false)).lines[0];
+      (await readOf(heldBy(new StubBackend(rowOf(sealed(change, BODY)))), false)).lines[0];
     for (const version of [0, 2, -1, 1.5, 1e308]) {
       expect(await logged({ tickless: version })).toContain(`it is of version ${version} of the envelope`);
     }
@@ -153,7 +154,7 @@ describe('an envelope', () => {
     await fc.assert(
       fc.asyncProperty(tags, async (given) => {
         const { value, cache, clock } = await keyedReadOf(
-          storeOf(new StubBackend(rowOf(sealed({ tags: given }, BODY)))),
+          heldBy(new StubBackend(rowOf(sealed({ tags: given }, BODY)))),
         );
         const areTags = Array.isArray(given) && given.every((tag) => typeof tag === 'string');
         expect(value).toBe(areTags ? STORED : LOADED);
@@ -179,7 +180,7 @@ describe('a row', () => {
     await fc.assert(
       fc.asyncProperty(row, fc.constantFrom(...schedules), async (given, schedule) => {
         const held = given as unknown as StoredSnapshot;
-        const read = await readOf(storeOf(new StubBackend(held)), false, { schedule });
+        const read = await readOf(heldBy(new StubBackend(held)), false, { schedule });
         const { version, age, payload } = held;
         const isAge = Number.isFinite(age) && age >= -60_000; // beyond that the backend's clock was set back
         const isSound = Number.isSafeInteger(version) && isAge && payload === sealed({}, BODY);
@@ -200,17 +201,15 @@ describe('a row', () => {
       [{ age: Number.NaN }, 'its record is damaged: the age in it is NaN'],
       [{ payload: null }, 'its record is damaged: the payload in it is null'],
     ] as const) {
-      const store = storeOf(new StubBackend({ ...rowOf(sealed({}, BODY)), ...change } as StoredSnapshot));
+      const open = heldBy(new StubBackend({ ...rowOf(sealed({}, BODY)), ...change } as StoredSnapshot));
       const { version } = change as { version?: number };
       const shown = version === undefined ? 5 : 0;
-      expect(await store.read('v')).toMatchObject({ version: shown, payload: '', damage: words });
-      expect((await readOf(store, false)).lines[0]).toContain(words);
-      // Records of stores without createStore are checked too.
-      const bare = wrapStore({
-        ...store,
-        read: async () => ({ ...rowOf(sealed({}, BODY)), ...change }) as StoredSnapshot,
+      expect(await storeOf(open(new FakeClock())).read('v')).toMatchObject({
+        version: shown,
+        payload: '',
+        damage: words,
       });
-      expect((await readOf(bare, false)).lines[0]).toContain(words);
+      expect((await readOf(open, false)).lines[0]).toContain(words);
     }
   });
 
@@ -219,7 +218,7 @@ describe('a row', () => {
       fc.asyncProperty(hostileValue, async (version) => {
         const engine = new StubBackend(undefined);
         engine.write = async () => ({ kind: 'written', version: version as number });
-        const { value, lines } = await readOf(storeOf(engine), false);
+        const { value, lines } = await readOf(heldBy(engine), false);
         expect(value).toBe(LOADED);
         if (Number.isSafeInteger(version)) return;
         expect(lines).toHaveLength(1);

@@ -2,14 +2,13 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { type Backend, lockedTask, RefreshGroup, type RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { lockOf, partsOn } from '../../support/parts.ts';
 
 export const HOSTILE = [
   '<script>document.title="owned"</script>',
@@ -145,8 +144,8 @@ function instance(backend: Backend, source: Source) {
 
 /** An object of its own for each instance, as each process has one. */
 function sharedMemory(): () => Backend {
-  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 10 }))];
-  return () => ({ lock: asLock(lock), store: wrapStore(store) });
+  const records = memoryRecords(systemClock);
+  return () => partsOn(records, { keepVersions: 10 });
 }
 
 export function listen(server: Server): Promise<string> {

@@ -205,11 +205,7 @@ const EXPECTED: Record<string, readonly string[]> = {
   ],
   'locked-task-croner': ['instance … has sent the report', 'fired … times in … seconds, run … times'],
   'outage-test': ['…survives an outage of the price source…'],
-  'own-backend': [
-    'here 1.08, there 1.08, 1 load',
-    'back to 1.08, of 3 versions',
-    "[ 'lock/rates', 'snapshot/rates' ]",
-  ],
+  'own-backend': ['here 1.08, there 1.08, 1 load', 'back to 1.08, of 3 versions', "[ 'name/rates' ]"],
   'postal-codes-fastify': [
     '100 requests, 1 load of 44175 codes',
     '90210 is Beverly Hills, CA',

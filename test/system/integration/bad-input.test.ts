@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { mysqlTable } from '../../../src/backends/mysql.ts';
 import { postgresTable } from '../../../src/backends/postgres.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { expectAnswers } from './support/answers.ts';
@@ -155,13 +156,13 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
 
   it('a missing column: the error names it', async () => {
     const own = await tables(space('column'));
-    await admin.run(`ALTER TABLE ${lockTable(own)} DROP COLUMN phase`);
-    await admin.run(`ALTER TABLE ${storeTable(own)} DROP COLUMN text`);
+    for (const table of [lockTable(own), storeTable(own)])
+      await admin.run(`ALTER TABLE ${table} DROP COLUMN body`);
     const [lock, store] = [client.lock(own), client.store(own)];
-    await expectRefused(() => lock.acquire({ name: 'any' }), /phase/);
-    await expectRefused(() => lock.inspect('any'), /phase/);
-    await expectRefused(() => store.read('any'), /text/);
-    await expectRefused(() => store.write('any', ''), /text/);
+    await expectRefused(() => lock.acquire({ name: 'any' }), /body/);
+    await expectRefused(() => lock.inspect('any'), /body/);
+    await expectRefused(() => store.read('any'), /body/);
+    await expectRefused(() => store.write('any', ''), /body/);
   });
 
   it('no right to create the table: the error says so, and what to do', async () => {
@@ -183,10 +184,12 @@ describe.each(databases)('$name', ({ name, engine, connect, admin: adminOf }) =>
     const [lock, store] = [reader.lock(own), reader.store(own)];
     expect(await lock.inspect('any')).toBeUndefined();
     expect(await store.read('any')).toBeUndefined();
+    const { token } = await leaseOf(client.lock(own), { name: 'present' });
+    await client.store(own).write('present', '');
     await expectRefused(() => lock.acquire({ name: 'any' }), /denied/i);
-    await expectRefused(() => lock.forceRelease('any', 1), /denied/i);
+    await expectRefused(() => lock.forceRelease('present', token), /denied/i);
     await expectRefused(() => store.write('any', ''), /denied/i);
-    await expectRefused(() => store.delete('any'), /denied/i);
+    await expectRefused(() => store.delete('present'), /denied/i);
   });
 });
 
@@ -264,7 +267,7 @@ describe('SQLite with better-sqlite3', () => {
     client.exec('CREATE TABLE tickless (name TEXT PRIMARY KEY)');
     await expectRefused(
       () => lockOf(sqliteBackend({ client })).acquire({ name: 'any' }),
-      /no such column: token/,
+      /no such column: r.body/,
     );
     await expectRefused(() => storeOf(sqliteBackend({ client })).read('any'), /no such column: \w+/);
   });

@@ -9,10 +9,12 @@ import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { mongodbBackend } from '../../../src/backends/mongodb.ts';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
 import { backendConformance, NOBODY } from './support/backend-conformance.ts';
 import { backends } from './support/backends.ts';
 import { conformance } from './support/conformance.ts';
-import { mongoDamage, sqliteEdits } from './support/edits.ts';
+import { postdated, sqliteEdits, textDamage } from './support/edits.ts';
 
 describe.each(backends)('$name', (backend) => {
   backendConformance(backend, () => inject(backend.engine).url);
@@ -68,8 +70,14 @@ if (mongodb !== undefined) {
     const one = new MongoClient(url, options);
     const another = new MongoClient(url, options);
     const none = new MongoClient(`mongodb://${NOBODY}`, { serverSelectionTimeoutMS: 1000 });
-    const collection = (client: MongoClient): Collection<{ _id: string }> =>
+    const collection = (client: MongoClient): Collection<{ _id: string; record: string }> =>
       client.db('tickless').collection(`records_${process.pid}`);
+    const edit = async (name: string, part: Part, change: FieldsChange): Promise<void> => {
+      const _id = NAME + name;
+      const text = (await collection(one).findOne({ _id }))?.record ?? '{}';
+      const record = changedText(text, part, change);
+      await collection(one).updateOne({ _id }, { $set: { record } });
+    };
     afterAll(async () => {
       await collection(one).drop();
       await Promise.all([one.close(), another.close(), none.close()]);
@@ -80,15 +88,9 @@ if (mongodb !== undefined) {
       another: (own) => mongodbBackend({ collection: collection(another), ...own }),
       none: (own) => mongodbBackend({ collection: collection(none), ...own }),
       edits: {
-        forget: async (name) => void (await collection(one).deleteOne({ _id: `lock/${name}` })),
-        damage: async (name, field) => {
-          await collection(one).updateOne({ _id: `lock/${name}` }, { $set: mongoDamage(field) });
-        },
-        postdate: async (name, ms) => {
-          const later = { $add: ['$at', ms] };
-          const change = { $set: { at: later, changedAt: later } };
-          await collection(one).updateOne({ _id: `snapshot/${name}` }, [change]);
-        },
+        forget: async (name) => void (await collection(one).deleteOne({ _id: NAME + name })),
+        damage: (name, field) => edit(name, 'lock', () => textDamage(field)),
+        postdate: (name, ms) => edit(name, 'snapshot', (fields) => postdated(fields, ms)),
       },
     });
   });

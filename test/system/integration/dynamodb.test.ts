@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDB, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { Dynamodb } from '../../../src/backends/dynamodb/dynamodb-client.ts';
 import { DynamodbTexts } from '../../../src/backends/dynamodb/dynamodb-texts.ts';
 import {
@@ -9,7 +9,9 @@ import {
   dynamodbBackend,
   dynamodbTable,
 } from '../../../src/backends/dynamodb.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -18,7 +20,6 @@ import { startDynalite } from './support/servers.ts';
 
 // Not the service: a server of its API, with the client of the service.
 
-const WEEK_MS = 604_800_000;
 const server = await startDynalite();
 const clients: DynamoDB[] = [];
 afterAll(async () => {
@@ -40,16 +41,11 @@ const store = (client: DynamoDB, options: Partial<DynamodbBackendOptions> = {}) 
   storeOf(dynamodbBackend({ client, timeout: 10_000, ...options }));
 
 /** Edits the text of an item. */
-async function edit(
-  TableName: string,
-  [pk, sk]: [string, string],
-  change: (fields: Record<string, unknown>) => object,
-): Promise<void> {
-  const Key = { pk: { S: pk }, sk: { S: sk } };
-  const { Item } = await here.getItem({ TableName, Key });
-  const fields = JSON.parse(Item?.body?.S ?? '');
-  const body = { S: JSON.stringify({ ...fields, ...change(fields) }) };
-  await here.putItem({ TableName, Item: { ...Item, ...Key, body } });
+async function edit(name: string, part: Part, change: FieldsChange): Promise<void> {
+  const Key = { pk: { S: NAME + name }, sk: { S: 'v1' } };
+  const { Item } = await here.getItem({ TableName: 'tickless', Key });
+  const body = { S: changedText(Item?.body?.S ?? '', part, change) };
+  await here.putItem({ TableName: 'tickless', Item: { ...Item, ...Key, body } });
 }
 
 beforeAll(async () => {
@@ -69,29 +65,25 @@ describe('DynamoDB by dynalite', () => {
     none: (options) => dynamodbBackend({ client: none, ...options }),
     edits: {
       forget: async (name) => {
-        const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
+        const Key = { pk: { S: `name/${name}` }, sk: { S: 'v1' } };
         await here.deleteItem({ TableName: 'tickless', Key });
       },
-      damage: (name, field) => edit('tickless', [`lock/${name}`, 'v1'], () => textDamage(field)),
-      postdate: (name, ms) => edit('tickless', [`snapshot/${name}`, 'v1'], (fields) => postdated(fields, ms)),
+      damage: (name, field) => edit(name, 'lock', () => textDamage(field)),
+      postdate: (name, ms) => edit(name, 'snapshot', (fields) => postdated(fields, ms)),
     },
   });
 });
 
 describe('records in DynamoDB', { concurrent: true }, () => {
   const open = (client: DynamoDB) =>
-    new SwappedRecords(
-      new DynamodbTexts(new Dynamodb('store', { client, timeout: 10_000 }), 'tickless'),
-      WEEK_MS,
-    );
-  const [records, other] = [open(here), open(there)];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+    new TextCells(new DynamodbTexts(new Dynamodb({ client, timeout: 10_000 }), 'tickless'));
+  const subject = { cells: () => open(here), other: () => open(there) };
+  for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
 
 describe('an item in DynamoDB that was edited to one without a text', () => {
   it.each([undefined, { N: '5' }, { NULL: true } as const])('is replaced: %o', async (body) => {
-    const Key = { pk: { S: 'lock/no text' }, sk: { S: 'v1' } };
+    const Key = { pk: { S: 'name/no text' }, sk: { S: 'v1' } };
     await here.putItem({ TableName: 'tickless', Item: { ...Key, ...(body && { body }) } });
     await leaseOf(lock(here), { name: 'no text' });
     expect((await lock(there).inspect('no text'))?.state).toBe('running');
@@ -172,7 +164,7 @@ it('items tell the service when it may delete them', async () => {
   await lock(here, { retention: { hours: 1 } }).acquire({ name: 'expires', leaseFor: 60_000 });
   await lock(here, { retention: Infinity }).acquire({ name: 'stays' });
   const expiry = async (name: string) => {
-    const Key = { pk: { S: `lock/${name}` }, sk: { S: 'v1' } };
+    const Key = { pk: { S: `name/${name}` }, sk: { S: 'v1' } };
     return (await here.getItem({ TableName: 'tickless', Key })).Item?.expires_at?.N;
   };
   const inSeconds = Number(await expiry('expires')) - Date.now() / 1000;

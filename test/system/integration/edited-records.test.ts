@@ -5,47 +5,67 @@ import { createConnection } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { sqliteBackend } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
-import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordLines } from '../../support/events.ts';
 import { leaseOf } from '../../support/lease.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
-import { backends, type Connected, lockKey, lockTable, snapshotKey, storeTable } from './support/backends.ts';
+import { type Parts, partsOf } from '../../support/parts.ts';
+import { backends, type Connected, editRecord, lockKey, lockTable } from './support/backends.ts';
+import { type Dialect, sqlFields } from './support/edits.ts';
 
 // Records and snapshots that somebody has edited with the tools of the engine, any field with anything: the adapters
 // answer or say what is wrong, and values over them are served.
 
 const SPACE = `edited_${process.pid}`;
 const NAME = 'v';
+const PARTS = { lock: 'lock', store: 'snapshot' } as const;
 const HELD = { rates: { USD: 1.08 } };
 const LOADED = 'loaded anew';
 
 /** What is put into a field: a literal of SQL, or a text for Redis. */
 type Edit = readonly [field: string, value: string];
 
-interface Engine {
-  readonly lock: Lock;
-  readonly store: SnapshotStore;
+interface Engine extends Parts {
+  /** One more object of the same backend. */
+  readonly open: () => Parts;
   /** Changes the record (or the snapshot) as it is. @returns whether the engine has taken that. */
   edit(what: 'lock' | 'store', edits: readonly Edit[]): Promise<boolean>;
   empty(): Promise<void>;
   close(): Promise<void>;
 }
 
-const COLUMNS = [
-  ...['token', 'id', 'phase', 'begun_at', 'changed_at', 'ends_at', 'text', 'note', 'replaced', 'keep_ms'],
+const COLUMNS: readonly string[] = ['body', 'main', 'expires_at'];
+
+/** Of the part in the text of a row. */
+const RECORD_FIELDS = [
+  ...['token', 'id', 'phase', 'at', 'changedAt', 'until', 'longest', 'text', 'note', 'replaced', 'keepMs'],
+  ...['older', 'other'],
+];
+
+const RECORD = [
+  'token',
+  'id',
+  'phase',
+  'until',
+  'at',
+  'changedAt',
+  'text',
+  'note',
+  'replaced',
+  'other',
 ] as const;
 
+/** Those of the hash stand for themselves, all others are in the record. */
+const HASH: readonly string[] = ['record', 'main', 'brief'];
 const FIELDS = {
-  lock: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'note', 'replaced', 'other'],
-  store: ['token', 'id', 'phase', 'until', 'at', 'changedAt', 'text', 'brief', 'older', 'other'],
+  lock: [...RECORD, 'longest', 'older', ...HASH],
+  store: [...RECORD, 'keepMs', 'older', ...HASH],
 } as const;
 
-/** The fields that decide nothing. */
-const FOR_PEOPLE: readonly string[] = ['text', 'replaced', 'other'];
+/** A lock and its snapshot have them together. */
+const OF_BOTH: readonly string[] = [...COLUMNS, ...HASH];
+
+/** The fields that decide nothing. The text of a record in SQL may be of a type that makes it unreadable. */
+const FOR_PEOPLE = { redis: ['text', 'replaced', 'other'], sql: ['main', 'replaced', 'other'] } as const;
 
 const LITERALS = [
   ...['NULL', "''", "'abc'", '0', '1', '-1', '0.5', '1e300', '9007199254740991', '9007199254740993'],
@@ -55,6 +75,19 @@ const LITERALS = [
   "'\\\\0\n\u001b[2J'",
 ];
 
+/** The last token is in them. */
+const HAS_TOKEN: readonly string[] = ['token', 'body'];
+
+/** As JSON. */
+const VALUES = [
+  ...['null', '""', '"abc"', '0', '1', '-1', '0.5', '1e15', '1e300', '9007199254740991', '9007199254740993'],
+  ...['9223372036854775807', '-9223372036854775808', '"running"', '"done"', '"failed"', '"released"', 'true'],
+  ...['[]', '{}', '[{}]', '{"__proto__":{"polluted":true}}', '"\\u001b[2J"'],
+];
+
+/** One that is gone. */
+const LONG_TEXT = '{"id":"gone","bytes":5000}';
+
 const TEXTS = [
   ...['', 'abc', '0', '1', '-1', '0.5', '1e15', '1e300', '1e400', 'nan', 'inf', '-inf', '0x10'],
   ...['9007199254740990', '9007199254740991', '9223372036854775807', 'running', 'done', 'failed'],
@@ -62,29 +95,36 @@ const TEXTS = [
 ];
 
 async function sqlEngine(
-  [lock, store]: readonly [Lock, SnapshotStore],
-  [locks, stores]: readonly [string, string],
+  dialect: Dialect,
+  open: () => Parts,
+  table: string,
   run: (sql: string) => Promise<unknown>,
   close: () => Promise<unknown>,
 ): Promise<Engine> {
-  await lock.acquire({ name: 'warm-up' });
-  await store.write('warm-up', '');
+  const parts = open();
+  await parts.lock.acquire({ name: 'warm-up' });
   return {
-    lock,
-    store,
+    ...parts,
+    open,
     async edit(what, edits) {
-      const values = edits.map(([field, value]) => `${field} = ${value}`).join(', ');
-      const [table, kind] = what === 'lock' ? [locks, 'lock'] : [stores, 'snapshot'];
+      const part = PARTS[what];
+      const columns = edits.filter(([field]) => COLUMNS.includes(field));
+      const fields = edits.filter(([field]) => !COLUMNS.includes(field));
+      const record = `{${fields.map(([field, value]) => `"${field}":${value}`).join(',')}}`;
+      const isReplaced = columns.some(([field]) => field === 'body');
+      const assignments = [
+        ...columns.map(([field, value]) => `${field} = ${value}`),
+        ...(isReplaced || fields.length === 0 ? [] : [sqlFields(dialect, part, record)]),
+      ];
       try {
-        await run(`UPDATE ${table} SET ${values} WHERE name = '${kind}/${NAME}'`);
+        await run(`UPDATE ${table} SET ${assignments.join(', ')} WHERE name = 'name/${NAME}' AND part = ''`);
         return true;
       } catch {
         return false; // the engine's own types have refused it
       }
     },
     async empty() {
-      await run(`DELETE FROM ${locks}`);
-      await run(`DELETE FROM ${stores}`);
+      await run(`DELETE FROM ${table}`);
     },
     async close() {
       await close();
@@ -98,23 +138,31 @@ async function connected(name: string): Promise<Connected> {
   return backend.connect(inject(backend.engine).url);
 }
 
-const adaptersOf = (client: Connected): [Lock, SnapshotStore] => [client.lock(SPACE), client.store(SPACE)];
+const opener = (client: Connected) => (): Parts => client.open(SPACE);
 
 const engines: Readonly<Record<string, () => Promise<Engine>>> = {
   async Redis() {
     const client = await connected('Redis with ioredis');
     const admin = new Redis(inject('redis').url);
-    const keys = { lock: lockKey(SPACE, NAME), store: snapshotKey(SPACE, NAME) };
-    const [lock, store] = adaptersOf(client);
+    const key = lockKey(SPACE, NAME);
+    const open = opener(client);
     return {
-      lock,
-      store,
+      ...open(),
+      open,
       async edit(what, edits) {
-        for (const [field, value] of edits) await admin.hset(keys[what], field, value);
+        const inHash = edits.filter(([field]) => HASH.includes(field));
+        const inRecord = edits.filter(([field]) => !HASH.includes(field));
+        const fields = inRecord.map(([field, value]) => [field, field === 'text' ? value : anyOf(value)]);
+        try {
+          await editRecord(admin, key, PARTS[what], () => Object.fromEntries(fields));
+        } catch {
+          return false; // an edit of the other part has replaced both
+        }
+        for (const [field, value] of inHash) await admin.hset(key, field, value);
         return true;
       },
       async empty() {
-        await admin.del(keys.lock, keys.store);
+        await admin.del(key);
       },
       async close() {
         await client.close();
@@ -128,28 +176,42 @@ const engines: Readonly<Record<string, () => Promise<Engine>>> = {
     await admin.connect();
     const run = (sql: string): Promise<unknown> => admin.query(sql);
     const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
-    return sqlEngine(adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+    return sqlEngine('postgres', opener(client), lockTable(SPACE), run, close);
   },
   async MariaDB() {
     const client = await connected('MariaDB with a pool of promises');
     const admin = await createConnection(inject('mariadb').url);
     const run = (sql: string): Promise<unknown> => admin.query(sql);
     const close = (): Promise<unknown> => Promise.all([client.close(), admin.end()]);
-    return sqlEngine(adaptersOf(client), [lockTable(SPACE), storeTable(SPACE)], run, close);
+    return sqlEngine('mysql', opener(client), lockTable(SPACE), run, close);
   },
   async SQLite() {
     const client = new Database(':memory:');
     const run = async (sql: string): Promise<unknown> => client.exec(sql);
     const close = async (): Promise<unknown> => client.close();
-    const adapters = [lockOf(sqliteBackend({ client })), storeOf(sqliteBackend({ client }))] as const;
-    return sqlEngine(adapters, ['tickless', 'tickless'], run, close);
+    return sqlEngine('sqlite', () => partsOf(sqliteBackend({ client })), 'tickless', run, close);
   },
 };
 
 function editsOf(what: 'lock' | 'store', isRedis: boolean): fc.Arbitrary<Edit[]> {
-  const field = fc.constantFrom<string>(...(isRedis ? FIELDS[what] : COLUMNS));
-  const edit = fc.tuple(field, fc.constantFrom(...(isRedis ? TEXTS : LITERALS)));
+  const pairs = (fields: readonly string[], values: readonly string[]) =>
+    fc.tuple(fc.constantFrom(...fields), fc.constantFrom(...values));
+  const edit = isRedis
+    ? pairs(FIELDS[what], TEXTS)
+    : fc.oneof(pairs(COLUMNS, LITERALS), {
+        arbitrary: pairs(RECORD_FIELDS, what === 'lock' ? VALUES : [...VALUES, LONG_TEXT]),
+        weight: 4,
+      });
   return fc.uniqueArray(edit, { minLength: 1, maxLength: 3, selector: ([name]) => name });
+}
+
+/** The value that a text is, or the text. */
+function anyOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The answer, or that the engine could not be asked, in a line that people can read. */
@@ -182,7 +244,8 @@ describe.each(Object.keys(engines))('%s', (name) => {
         await answered(lock.inspect(NAME));
         await lock.list().catch((error: Error) => expect(error).toMatchObject({ code: 'BACKEND_DOWN' }));
         const answer = await answered(lock.acquire({ name: NAME, leaseFor: 60_000 }));
-        const isHarmless = edits.every(([field]) => FOR_PEOPLE.includes(field));
+        const harmless: readonly string[] = FOR_PEOPLE[isRedis ? 'redis' : 'sql'];
+        const isHarmless = edits.every(([field]) => harmless.includes(field));
         if (!isTaken || isHarmless) expect(answer?.kind).toBe(isDone ? 'done' : 'held');
         if (answer === undefined) return;
         if (answer.kind !== 'acquired') {
@@ -195,7 +258,8 @@ describe.each(Object.keys(engines))('%s', (name) => {
         }
         const { lease } = answer;
         expect(Number.isSafeInteger(lease.token)).toBe(true);
-        if (!edits.some(([field]) => field === 'token')) expect(lease.token).toBeGreaterThan(first.token);
+        if (!edits.some(([field]) => HAS_TOKEN.includes(field)))
+          expect(lease.token).toBeGreaterThan(first.token);
         expect((await lock.acquire({ name: NAME, force: true })).kind).toBe('held');
         expect(await lock.extend(lease, 1000)).toBe(true);
         expect(await lock.release(lease, { as: 'done', holdFor: 0 })).toBe(true);
@@ -206,14 +270,9 @@ describe.each(Object.keys(engines))('%s', (name) => {
     );
   });
 
-  const far = isRedis ? '9e15' : name === 'SQLite' ? '32e12' : "'2999-01-01 00:00:00'";
   it.each<[string, boolean, Edit[]]>([
-    ['a done round with an unknown state', true, [['phase', isRedis ? 'abc' : "'abc'"]]],
-    [
-      'a lease that begins in the far future',
-      false,
-      (isRedis ? ['until', 'at'] : ['ends_at', 'begun_at']).map((field) => [field, far]),
-    ],
+    ['a done round with an unknown state', true, [['phase', isRedis ? 'abc' : '"abc"']]],
+    ['a lease that begins in the far future', false, ['until', 'at'].map((field) => [field, '9e15'])],
   ])('%s does not block the next round', async (_, isDone, edits) => {
     const { lock } = engine;
     await engine.empty();
@@ -243,15 +302,17 @@ describe.each(Object.keys(engines))('%s', (name) => {
     const stores = fc.oneof(none, editsOf('store', isRedis));
     await fc.assert(
       fc.asyncProperty(locks, stores, async (ofLock, ofStore) => {
-        // Objects of their own, for what a damaged record does to the trust in them ends with its run.
-        const [lock, store] = [asLock(engine.lock), wrapStore(engine.store)];
+        // An object of its own, for what a damaged record does to the trust in it ends with its run.
+        const backend = engine.open();
+        const { lock, store } = backend;
         await engine.empty();
-        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend: { lock, store } } as const;
+        const options = { name: NAME, schedule: 60_000, timeout: 3000, backend } as const;
         const first = new RefreshingValue<unknown>({ ...options, load: async () => HELD });
         await first.get();
         await first.close();
         const isLockEdited = ofLock.length > 0 && (await engine.edit('lock', ofLock));
-        const isStoreEdited = ofStore.length > 0 && (await engine.edit('store', ofStore));
+        const isOfBoth = isLockEdited && ofLock.some(([field]) => OF_BOTH.includes(field));
+        const isStoreEdited = (ofStore.length > 0 && (await engine.edit('store', ofStore))) || isOfBoth;
         const logger = recordLines();
         const before = await answered(store.read(NAME));
         const second = new RefreshingValue<unknown>({ ...options, load: async () => LOADED, logger });

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import { EtcdClient } from '../../../src/backends/etcd/etcd-client.ts';
 import { EtcdTexts } from '../../../src/backends/etcd/etcd-texts.ts';
 import { type EtcdBackendOptions, type EtcdFetch, etcdBackend } from '../../../src/backends/etcd.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance, KEEP_VERSIONS, remembered, warmUp } from './support/conformance.ts';
@@ -15,7 +17,6 @@ import { postdated, textDamage } from './support/edits.ts';
 import { startEtcd } from './support/servers.ts';
 
 const given = process.env.ETCD_URL;
-const WEEK_MS = 604_800_000;
 const prefix = `tickless-${process.pid}/`;
 const server = given === undefined ? await startEtcd() : undefined;
 const endpoints = given ?? String(server?.url);
@@ -27,6 +28,7 @@ const store = (options: Partial<EtcdBackendOptions> = {}) =>
   storeOf(etcdBackend({ endpoints, prefix, timeout: 10_000, ...options }));
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const keyOf = (name: string): string => base64(`${prefix}${NAME}${name}\0v1`);
 
 async function send(path: string, command: object): Promise<{ kvs?: { value: string }[] }> {
   const response = await fetch(`${endpoints}/v3/kv/${path}`, {
@@ -53,11 +55,11 @@ async function withUsers(url: string): Promise<{ name: string; password: string 
 }
 
 /** Edits the text of a key. */
-async function edit(name: string, change: (fields: Record<string, unknown>) => object): Promise<void> {
-  const key = base64(prefix + name);
+async function edit(name: string, part: Part, change: FieldsChange): Promise<void> {
+  const key = keyOf(name);
   const { kvs } = await send('range', { key });
-  const fields = JSON.parse(Buffer.from(kvs?.[0]?.value ?? '', 'base64').toString());
-  await send('put', { key, value: base64(JSON.stringify({ ...fields, ...change(fields) })) });
+  const text = Buffer.from(kvs?.[0]?.value ?? '', 'base64').toString();
+  await send('put', { key, value: base64(changedText(text, part, change)) });
 }
 
 /** The clocks of two clients are known to some milliseconds, and a unit is longer than that. */
@@ -72,26 +74,23 @@ describe('etcd', () => {
     another,
     none: (options) => etcdBackend({ prefix, ...options, endpoints: 'http://127.0.0.1:1' }),
     edits: {
-      forget: async (name) => void (await send('deleterange', { key: base64(`${prefix}lock/${name}\0v1`) })),
-      damage: (name, field) => edit(`lock/${name}\0v1`, () => textDamage(field)),
-      postdate: (name, ms) => edit(`snapshot/${name}\0v1`, (fields) => postdated(fields, ms)),
+      forget: async (name) => void (await send('deleterange', { key: keyOf(name) })),
+      damage: (name, field) => edit(name, 'lock', () => textDamage(field)),
+      postdate: (name, ms) => edit(name, 'snapshot', (fields) => postdated(fields, ms)),
     },
   });
 });
 
 it('a record in etcd that was edited to bytes that are not UTF-8 is replaced', async () => {
-  const key = base64(`${prefix}lock/bytes\0v1`);
+  const key = keyOf('bytes');
   await send('put', { key, value: Buffer.from([0x7b, 0xff]).toString('base64') });
   expect((await lock().acquire({ name: 'bytes' })).kind).toBe('acquired');
   expect((await lock().inspect('bytes'))?.state).toBe('running');
 });
 
 describe('records in etcd', { concurrent: true }, () => {
-  const open = () =>
-    new SwappedRecords(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix), WEEK_MS);
-  const [records, other] = [open(), open()];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+  const cells = () => new TextCells(new EtcdTexts(new EtcdClient({ endpoints, timeout: 10_000 }), prefix));
+  for (const { name, run } of recordsConformance({ cells })) it(name, run);
 });
 
 const isGiven = given !== undefined;

@@ -140,7 +140,7 @@ describe('Redis', () => {
     await client.config('SET', 'maxmemory', '1');
     expect(await error(() => lock.acquire({ name: 'new' }))).toMatch(/^OOM /);
     await client.config('SET', 'maxmemory', '0');
-    await client.set('tickless:lock/taken', 'of another program');
+    await client.set('tickless:name/taken', 'of another program');
     expect(await error(() => lock.acquire({ name: 'taken' }))).toMatch(/^WRONGTYPE /);
   });
 });

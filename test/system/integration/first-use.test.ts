@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { Lease } from '../../../src/cluster/lock-contract.ts';
@@ -95,23 +97,74 @@ describe('SQLite with better-sqlite3', () => {
   });
 });
 
-it('operators see owners and hosts by the documented view', async () => {
-  const client = new pg.Client(inject('postgres').url);
-  await client.connect();
+/** The documented view of one database, and where it is asked. */
+interface Viewed {
+  readonly name: string;
+  readonly open: () => Promise<{
+    readonly lock: Lock;
+    /** @returns the rows of a SELECT. */
+    readonly run: (sql: string) => Promise<readonly unknown[]>;
+    readonly end: () => Promise<void>;
+  }>;
+}
+
+const VIEWED: readonly Viewed[] = [
+  {
+    name: 'PostgreSQL',
+    open: async () => {
+      const client = new pg.Client(inject('postgres').url);
+      await client.connect();
+      return {
+        lock: lockOf(postgresBackend({ client })),
+        run: async (sql) => (await client.query(sql)).rows,
+        end: () => client.end(),
+      };
+    },
+  },
+  {
+    name: 'MySQL and MariaDB',
+    open: async () => {
+      const client = createPool(inject('mariadb').url);
+      return {
+        lock: lockOf(mysqlBackend({ client })),
+        run: async (sql) => [(await client.query(sql))[0]].flat(),
+        end: () => client.end(),
+      };
+    },
+  },
+  {
+    name: 'SQLite',
+    open: async () => {
+      const client = new Database(':memory:');
+      return {
+        lock: lockOf(sqliteBackend({ client })),
+        run: async (sql) => {
+          const statement = client.prepare(sql);
+          return statement.reader ? statement.all() : [statement.run()];
+        },
+        end: async () => void client.close(),
+      };
+    },
+  },
+];
+
+it.each(VIEWED)('operators see owners and hosts by the documented view: $name', async ({ name, open }) => {
   const docs = readFileSync(new URL('../../../docs/cluster.md', import.meta.url), 'utf8');
-  const [view] = /CREATE VIEW tickless_locks[^`]*/.exec(docs) as RegExpExecArray;
-  const lock = lockOf(postgresBackend({ client }));
+  const [view] = new RegExp(`CREATE VIEW tickless_locks AS -- ${name}\n[^\`]*`).exec(docs) as RegExpExecArray;
+  const { lock, run, end } = await open();
   const requests = ['running', 'failed'].map((name) => ({ name, owner: 'me', host: 'here' }));
   const [, failed] = await Promise.all(requests.map((request) => leaseOf(lock, request)));
   await lock.release(failed as Lease, { as: 'failed', holdFor: 1000, error: 'why' });
-  await client.query(view);
-  const { rows } = await client.query(
-    "SELECT * FROM tickless_locks WHERE name IN ('failed', 'running') ORDER BY name",
-  );
-  expect(rows).toMatchObject([
+  await run(view);
+  const select = (columns: string): Promise<readonly unknown[]> =>
+    run(`SELECT ${columns} FROM tickless_locks WHERE name IN ('failed', 'running') ORDER BY name`);
+  expect(await select('*')).toMatchObject([
     { name: 'failed', owner: 'me', host: 'here', state: 'failed', last_error: 'why' },
     { name: 'running', owner: 'me', host: 'here', state: 'running', last_error: null },
   ]);
-  await client.query('DROP VIEW tickless_locks');
-  await client.end();
+  const areInOrder = { PostgreSQL: true }[name] ?? 1;
+  const inOrder = await select("begun_at > '2026-01-01' AND ends_at >= begun_at AS in_order");
+  expect(inOrder).toEqual([{ in_order: areInOrder }, { in_order: areInOrder }]);
+  await run('DROP VIEW tickless_locks');
+  await end();
 });

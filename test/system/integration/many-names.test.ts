@@ -8,7 +8,7 @@ import { PostgresSql } from '../../../src/backends/sql/postgres.ts';
 import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { OpenRecords } from '../../../src/records/records-kind.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 
 // What the conformance suite can't see of steps for several names at once: what sessions do to each other, and refused values.
 
@@ -23,19 +23,14 @@ interface Session {
   close(): Promise<void>;
 }
 
-type Open = (about: 'lock' | 'store') => OpenRecords;
-
 const KINDS = [
   {
     name: 'PostgreSQL',
     client: PostgresSql,
-    refused: 'a\0b', // no text there has it
+    refused: `${'x'.repeat(5000)}\0`, // no text there has it
     open: (table: string) => {
       const client = new pg.Pool({ connectionString: inject('postgres').url });
-      return session(
-        (about) => openPostgres(about, { client, table, ...OPTIONS }),
-        () => client.end(),
-      );
+      return session(openPostgres({ client, table, ...OPTIONS }), () => client.end());
     },
   },
   ...[true, false].map((hasBlocks) => ({
@@ -44,21 +39,13 @@ const KINDS = [
     refused: 'x'.repeat(17_000_000), // it takes no statement of more than 16 MB
     open: (table: string) => {
       const client = createPool(inject('mariadb').url);
-      return session(
-        (about) => openMysql(about, { client, table, ...OPTIONS }, hasBlocks),
-        () => client.end(),
-      );
+      return session(openMysql({ client, table, ...OPTIONS }, hasBlocks), () => client.end());
     },
   })),
 ];
 
-function session(open: Open, close: () => Promise<void>): Session {
-  const [locks, snapshots] = [open('lock'), open('store')];
-  return {
-    lock: lockOn(locks.records, OPTIONS, locks),
-    store: storeOn(snapshots.records, OPTIONS, snapshots),
-    close,
-  };
+function session(opened: OpenRecords, close: () => Promise<void>): Session {
+  return { ...partsOn(opened.records, OPTIONS, opened), close };
 }
 
 describe.each(KINDS)('$name', ({ name, client, open, refused }) => {

@@ -2,11 +2,11 @@ import { createPool, type Pool, type RowDataPacket } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
-import type { SnapshotStore, Store } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import { storeOf } from '../../support/parts.ts';
 import { storeWithoutBlocks } from './support/backends.ts';
 
-// Writes with earlier versions of which one statement fails: the next ones are under way already where MySQL has no blocks.
+// Writes of long texts of which one statement fails: the next ones are under way already where MySQL has no blocks.
 
 const OPTIONS = { keepVersions: 3, timeout: 20_000 };
 
@@ -18,6 +18,8 @@ const KINDS: readonly { name: string; open: (client: Pool, table: string) => Sto
   },
 ];
 
+const NAMES = ['a', 'b'] as const;
+
 let pool: Pool;
 beforeAll(() => {
   pool = createPool(inject('mariadb').url);
@@ -27,19 +29,31 @@ afterAll(() => pool.end());
 let tables = 0;
 const newTable = (): string => `failed_writes_${process.pid}_${++tables}`;
 
-async function versionsOf(store: SnapshotStore, name: string): Promise<number[]> {
-  return ((await store.history?.(name)) ?? []).map(({ version }) => version);
+/** It is beside its record. */
+const long = (text: string): string => text.repeat(2000);
+
+/** Both names have versions with these payloads, and the table has the long ones of them and no others. */
+async function expectVersions(store: Store, space: string, payloads: readonly string[]): Promise<void> {
+  for (const name of NAMES) {
+    const versions = (await store.history?.(name)) ?? [];
+    expect(versions).toHaveLength(payloads.length);
+    const found = await Promise.all(versions.map(({ version }) => store.read(name, undefined, version)));
+    expect(found.map((one) => one?.damage ?? one?.payload)).toEqual(payloads);
+  }
+  const sql = `SELECT \`body\` AS text FROM ${space} WHERE part <> '' ORDER BY name`;
+  const [rows] = await pool.query<RowDataPacket[]>(sql);
+  const ofEach = payloads.filter((payload) => payload.length > 3000).sort();
+  expect(rows.map(({ text }) => text).sort()).toEqual(NAMES.flatMap(() => ofEach).sort());
 }
 
-/** Has a write of two names wait for one of them in a circle, with a session whose transaction the server prefers. */
-async function deadlocked<R>(space: string, write: () => Promise<R>): Promise<{ answers: Promise<R> }> {
+/** Has a write of both names wait for the second one in a circle, with a session whose transaction the server prefers. */
+async function deadlocked<R>(space: string, rows: string, write: () => Promise<R>): Promise<Promise<R>[]> {
   const locked = (name: string): string =>
-    `SELECT token FROM ${space} WHERE name = 'snapshot/${name}' AND edition = -1 FOR UPDATE`;
+    `SELECT part FROM ${space} WHERE name = 'name/${name}' AND ${rows} FOR UPDATE`;
   const isWaiting = async (): Promise<boolean> => {
-    const [rows] = await pool.query<RowDataPacket[]>(
-      `SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT' AND trx_query LIKE '%${space}%'`,
-    );
-    return rows.length > 0;
+    const sql = `SELECT 1 FROM information_schema.innodb_locks WHERE lock_table LIKE '%\`${space}\`'`;
+    const [found] = await pool.query<RowDataPacket[]>(sql);
+    return found.length > 0;
   };
   await pool.query(`CREATE TABLE ${space}_rows (i INT PRIMARY KEY) ENGINE = InnoDB`);
   const other = await pool.getConnection();
@@ -53,7 +67,7 @@ async function deadlocked<R>(space: string, write: () => Promise<R>): Promise<{ 
     await vi.waitFor(async () => expect(await isWaiting()).toBe(true), { timeout: 10_000, interval: 250 });
     await other.query(locked('a'));
     await other.query('COMMIT');
-    return { answers };
+    return [answers];
   } finally {
     other.destroy();
   }
@@ -61,36 +75,39 @@ async function deadlocked<R>(space: string, write: () => Promise<R>): Promise<{ 
 
 describe.each(KINDS)('$name', ({ open }) => {
   it.each([
-    ['with tokens', [1, 2]],
-    ['without', [undefined, undefined]],
-  ] as const)('after a deadlock both names have both versions: %s', async (_, tokens) => {
+    ['long texts', "part > ''"],
+    ['records', "part = ''"],
+  ])('after a deadlock about %s both names have both versions', async (_, rows) => {
     const space = newTable();
     const store = open(pool, space);
     const contention = vi.spyOn(MysqlSql.prototype, 'isContention');
-    const write = (payload: string, token?: number) =>
-      Promise.all(['a', 'b'].map((name) => store.write(name, payload, token)));
-    const before = await write('one', tokens[0]);
-
-    const written = await deadlocked(space, () => write('two', tokens[1]));
-    const answers = await written.answers;
+    const write = (text: string, token: number) =>
+      Promise.all(NAMES.map((name) => store.write(name, long(text), token)));
+    await write('one', 1);
+    contention.mockClear();
+    const [answers] = await deadlocked(space, rows, () => write('two', 2));
+    expect(await answers).toEqual(NAMES.map(() => ({ kind: 'written', version: 2 })));
     const errors = contention.mock.calls.map(([error]) => (error as { errno?: number }).errno);
     contention.mockRestore();
     expect(errors).toEqual([1213]);
-    for (const [i, name] of ['a', 'b'].entries()) {
-      expect(answers[i]).toMatchObject({ kind: 'written' });
-      expect(await versionsOf(store, name)).toEqual([answers[i]?.version, before[i]?.version]);
-    }
+    await expectVersions(store, space, ['two', 'one'].map(long));
   });
 
-  it('a write whose text is refused leaves no version twice', async () => {
+  it.each([
+    [
+      'text',
+      (space: string) => `ALTER TABLE ${space} ADD CONSTRAINT rule CHECK (CHAR_LENGTH(\`body\`) < 4000)`,
+    ],
+    ['record', (space: string) => `ALTER TABLE ${space} MODIFY main CHAR(1)`],
+  ])('a write whose %s is refused leaves no trace', async (_, limit) => {
     const space = newTable();
     const store = open(pool, space);
-    await store.write('a', 'one', 1);
-    await store.write('a', 'two', 2);
-    await pool.query(`ALTER TABLE ${space} MODIFY text TINYTEXT NOT NULL`);
-    await expect(store.write('a', 'x'.repeat(300), 3)).rejects.toThrow(/too long/);
-    expect(await versionsOf(store, 'a')).toEqual([2, 1]);
-    await store.write('a', 'three', 3);
-    expect(await versionsOf(store, 'a')).toEqual([3, 2, 1]);
+    for (const name of NAMES) await store.write(name, 'one', 1);
+    await pool.query(limit(space));
+    for (const name of NAMES)
+      await expect(store.write(name, long('bad'), 2)).rejects.toThrow(/CONSTRAINT|too long/);
+    await expectVersions(store, space, ['one']);
+    for (const name of NAMES) await store.write(name, 'three', 3);
+    await expectVersions(store, space, ['three', 'one']);
   });
 });

@@ -215,7 +215,7 @@ it('an error shows no payload, however deep one looks', () =>
   inMode(DEFAULT, async (client, table) => {
     const store = storeOf(mysqlBackend({ client, table }));
     await store.write('rates', 'one');
-    await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE text other LONGTEXT`, {});
+    await new MysqlSql(client, 3000).change(`ALTER TABLE ${table} CHANGE body other LONGTEXT`, {});
     for (const payload of ['of nobody else', 'in a compressed text, of nobody else '.repeat(9999)]) {
       const error: unknown = await store.write('rates', payload).then(
         () => expect.unreachable(),
@@ -311,7 +311,7 @@ describe.each([NO_BACKSLASHES, ANSI_QUOTES, LATIN1])('conformance: $name', (mode
       store: storeOf(mysqlBackend({ client: client(i), table: `${table}_store`, ...options })),
     });
   const forget = async (name: string): Promise<void> => {
-    const id = { name: `lock/${name}` };
+    const id = { name: `name/${name}` };
     await new MysqlSql(client(0), 3000).change(`DELETE FROM ${table} WHERE name = :name`, id);
   };
   conformance({ one: open(0), another: open(1), none: open(2), edits: { forget } });

@@ -4,7 +4,7 @@ import { createPool } from 'mysql2/promise';
 import pg from 'pg';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, inject, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
+import { RedisCells } from '../../../src/backends/redis/redis-cells.ts';
 import { openMysql } from '../../../src/backends/sql/open-mysql.ts';
 import { openPostgres } from '../../../src/backends/sql/open-postgres.ts';
 import { openSqlite } from '../../../src/backends/sql/open-sqlite.ts';
@@ -24,8 +24,8 @@ describe('Redis', { concurrent: true }, () => {
   });
 
   const subject = {
-    records: () => new RedisRecords('store', { client: ioredis, ...patient }),
-    other: () => new RedisRecords('store', { client: nodeRedis, ...patient }),
+    cells: () => new RedisCells({ client: ioredis, ...patient }),
+    other: () => new RedisCells({ client: nodeRedis, ...patient }),
   };
   for (const { name, run } of recordsConformance(subject)) it(name, run);
 });
@@ -37,8 +37,8 @@ describe('PostgreSQL', { concurrent: true }, () => {
   for (const pool of pools) pool.on('error', () => {});
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
-  const open = (i: number) => openPostgres('store', { client: pools[i] as pg.Pool, ...TABLE }).records;
-  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
+  const open = (i: number) => openPostgres({ client: pools[i] as pg.Pool, ...TABLE }).cells;
+  for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
     it(name, run);
 });
 
@@ -50,9 +50,8 @@ describe.each([
   afterAll(() => Promise.all(pools.map((pool) => pool.end())));
 
   const table = `${TABLE.table}_${hasBlocks}`;
-  const open = (i: number) =>
-    openMysql('store', { client: pools[i] as never, ...TABLE, table }, hasBlocks).records;
-  for (const { name, run } of recordsConformance({ records: () => open(0), other: () => open(1) }))
+  const open = (i: number) => openMysql({ client: pools[i] as never, ...TABLE, table }, hasBlocks).cells;
+  for (const { name, run } of recordsConformance({ cells: () => open(0), other: () => open(1) }))
     it(name, run);
 });
 
@@ -60,6 +59,6 @@ describe('SQLite with better-sqlite3', () => {
   const client = new Database(':memory:');
   afterAll(() => client.close());
 
-  const { records } = openSqlite('store', { client, ...TABLE });
-  for (const { name, run } of recordsConformance({ records: () => records })) it(name, run);
+  const { cells } = openSqlite({ client, ...TABLE });
+  for (const { name, run } of recordsConformance({ cells: () => cells })) it(name, run);
 });

@@ -92,16 +92,15 @@ describe.each([
 
   /** @param open makes one more cache. */
   function cachesIn(prefix: string, options: BackendOptions = {}) {
-    const lock = lockOf(redisBackend({ client, prefix: `${prefix}:lock:`, ...options }));
-    const store = storeOf(redisBackend({ client, prefix: `${prefix}:store:`, ...options }));
+    const backend = redisBackend({ client, prefix: `${prefix}:`, ...options });
     const loaded: string[] = [];
     const loadMany = async (keys: readonly string[]): Promise<Map<string, string>> => {
       loaded.push(...keys);
       return new Map(keys.map((key) => [key, key]));
     };
-    const shared = { backend: { lock, store }, schedule: { hours: 1 }, timeout: 60_000 };
+    const shared = { backend, schedule: { hours: 1 }, timeout: 60_000 };
     const open = (name = 'c') => new RefreshingCache({ ...shared, name, loadMany, logger: false });
-    return { open, lock, store, loaded };
+    return { open, lock: lockOf(backend), store: storeOf(backend), loaded };
   }
 
   it.each([
@@ -119,7 +118,7 @@ describe.each([
       (await lock.list()).map(({ name, state }) => `${name} ${state}`);
     await expect.poll(listed).toEqual(KEYS.map((key) => `c["${key}"] done`).sort()); // the names of all nodes
 
-    const found = await spread(`${space}${tag}:store:snapshot/c`);
+    const found = await spread(`${space}${tag}:name/c`);
     expect(found.reduce((sum, count) => sum + count)).toBe(KEYS.length);
     expect(found.filter((count) => count > 0)).toHaveLength(nodes);
   });

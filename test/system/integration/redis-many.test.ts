@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
+import { RedisCells } from '../../../src/backends/redis/redis-cells.ts';
 import { type RedisBackendOptions, redisBackend } from '../../../src/backends/redis.ts';
 import { RefreshingValue } from '../../../src/index.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import type { Edit } from '../../../src/records/records.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { redisRecords } from '../../support/redis-records.ts';
 import { type RealServer, startRedis } from './support/servers.ts';
 
 const KEYS = Array.from({ length: 50 }, (_, i) => `${i}`);
@@ -42,7 +43,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   const storeIn = (...of: Parameters<typeof backendIn>) => storeOf(backendIn(...of));
 
   it.each(['{rounds}', 'rounds'])('a report goes with a write to the same slot: %s', async (space) => {
-    const records = new RedisRecords('store', { client, prefix: `${space}:`, timeout: 10_000 });
+    const records = redisRecords({ client, prefix: `${space}:`, timeout: 10_000 });
     for (const text of ['first', 'second'])
       expect((await records.apply([PUT, reportOf(text)])).answers).toMatchObject([{ isDone: true }, DONE]);
     expect(records.sharesCommands).toBe(!isCluster || space.startsWith('{')); // found out by the first
@@ -53,7 +54,7 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const store = storeIn('{lost}');
     await client.set('{lost}:{report}//i', 'not ours');
     const report = { instance: 'i', text: '[]', keepFor: 60_000 };
-    const records = new RedisRecords('store', { client, prefix: '{lost}:', timeout: 10_000 });
+    const records = redisRecords({ client, prefix: '{lost}:', timeout: 10_000 });
     expect((await records.apply([PUT, reportOf('[]')])).answers[0]).toMatchObject({ isDone: true });
     expect(await store.versions(['n'], report)).toEqual([7]);
   });
@@ -62,13 +63,13 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     const prefix = `${space}:store:`;
     const store = storeIn(`${space}:store`);
     for (const key of KEYS) await store.write(key, 'payload', 7);
-    await client.set(`${prefix}snapshot/other`, 'not ours');
-    await client.pexpire(`${prefix}snapshot/0`, 50_000);
+    await client.set(`${prefix}name/other`, 'not ours');
+    await client.pexpire(`${prefix}name/0`, 50_000);
     const report = { instance: 'a', text: '[]', keepFor: 60_000 };
     expect(await store.versions([...KEYS, 'other', 'none'], report)).toEqual([...KEYS.map(() => 7), 0, 0]);
     expect(await store.versions(['other'])).toEqual([0]);
     expect(await store.reports()).toMatchObject([{ instance: 'a', text: '[]' }]);
-    expect(await client.pttl(`${prefix}snapshot/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
+    expect(await client.pttl(`${prefix}name/0`)).toBeLessThanOrEqual(50_000); // a check prolongs nothing
   });
 
   it('the rights that the docstring lists are enough for values and leases', async () => {
@@ -139,29 +140,30 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
   });
 
   it.each(['{index}', 'index'])(
-    'the index forgets names whose records have expired, all of them when they are listed: %s',
+    'the index forgets names whose records have expired, and expires with the last one: %s',
     async (space) => {
       const lock = lockIn(space, { leaseFor: 1000, retention: 1 });
-      const index = `${space}:{lock}`;
-      /** As if all names had been added long ago. */
-      const age = async (): Promise<void> => {
-        const marks = await client.keys(`${index}:*`);
-        if (marks.length > 0) await client.del(marks);
-      };
-      for (let i = 0; i < 400; i++) {
-        if (i % 50 === 0) await age();
+      const index = `${space}:{name}`;
+      const isApart = isCluster && !space.startsWith('{');
+      for (let i = 0; i < 100; i++) {
         const lease = await leaseOf(lock, { name: `brief ${i}` });
         await lock.release(lease, { as: 'done', holdFor: 0 });
       }
       await sleep(50);
       await lock.acquire({ name: 'kept' });
-      // Of 400; in a cluster some are looked for after 50 each.
-      const most = isCluster && !space.startsWith('{') ? 250 : 50;
-      await expect.poll(() => client.zcard(index)).toBeLessThan(most);
-      await age();
-      await expect.poll(async () => (await lock.list()).map(({ name }) => name)).toEqual(['kept']);
-      await expect.poll(() => client.zcard(index)).toBeLessThan(50);
-      expect(await client.pttl(index)).toBeGreaterThan(1000);
+      if (isApart) {
+        await expect.poll(() => client.zcard(index)).toBe(101);
+        // As if all other names had been added long ago.
+        for (const name of await client.zrange(index, '0', '-2'))
+          await client.zincrby(index, -1_300_000, name);
+        await lock.acquire({ name: 'another' });
+      }
+      const left = isApart ? ['another', 'kept'] : ['kept'];
+      await expect.poll(async () => (await client.zrange(index, '0', '-1')).sort()).toEqual(left);
+      expect((await lock.list()).map(({ name }) => name)).toEqual(left);
+      const most = 1001 + (isApart ? 1_200_000 : 0);
+      expect(await client.pttl(index)).toBeLessThanOrEqual(most + 1);
+      expect(await client.pttl(index)).toBeGreaterThan(0);
     },
   );
 
@@ -173,52 +175,57 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
       await lock.acquire({ name: 'kept' }); // finds out whether the slots are several
       await lock.acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
-      await client.del(`${space}:lock/n`);
-      await client.del(`${space}:{lock}:n`); // as if it had been added long ago
+      await client.zrem(`${space}:{name}`, 'n');
       expect(await names()).toEqual(['kept']);
-      await expect.poll(() => client.zscore(`${space}:{lock}`, 'n')).toBeNull();
+      await client.del(`${space}:name/n`);
       await lockIn(space).acquire({ name: 'n' });
       await expect.poll(names).toEqual(['kept', 'n']);
     },
   );
 
-  const CLAIMERS = ['the same instance', 'another one', 'one that has added it lately'] as const;
+  it.each(['{held}', 'held'])('a record that is held for long is listed as long: %s', async (space) => {
+    const lock = lockIn(space, { retention: 1 });
+    await twoSlots(lock);
+    const till = async (): Promise<number> =>
+      Number(await client.zscore(`${space}:{name}`, 'n')) - Date.now();
+    const day = 86_400_000;
+    const lease = await leaseOf(lock, { name: 'n' });
+    await lock.release(lease, { as: 'done', holdFor: 30 * day });
+    await expect.poll(till).toBeGreaterThan(29 * day);
+    const forced = await leaseOf(lock, { name: 'n', force: true });
+    expect(await lock.release(forced, { as: 'done', holdFor: 0 })).toBe(true);
+    if (!isCluster || space.startsWith('{')) expect(await till()).toBeLessThan(day);
+    const forEver = lockIn(space, { retention: Infinity });
+    await forEver.acquire({ name: 'n' });
+    await expect.poll(till).toBeGreaterThan(1000 * 365 * day);
+    expect(await client.pttl(`${space}:{name}`)).toBe(-1);
+  });
 
-  it.runIf(isCluster).each(CLAIMERS)(
-    'a name that is acquired after its record was looked for in another slot stays in the index: by %s',
-    async (by) => {
-      let added: Promise<unknown> | undefined;
-      let removal: Promise<unknown> | undefined;
-      const between = {
+  it.runIf(isCluster)(
+    'a name that is added to the index late stays there for as long as before',
+    async () => {
+      const late: (() => Promise<unknown>)[] = [];
+      const slow = {
         ...{ status: 'ready', options: {}, connect: async () => {}, on: () => {} },
         call(command: string, ...args: string[]): Promise<unknown> {
           const send = () => client.call(command, ...args);
-          if (args.includes('index')) {
-            added = send();
-            return added;
-          }
-          if (!args.includes('unindex')) return send();
-          removal = claims.acquire({ name: by }).then(async () => {
-            await added;
-            return send();
-          });
-          return removal;
+          if (!args.includes('indexApart')) return send();
+          return new Promise((resolve) => late.push(() => send().then(resolve)));
         },
       };
-      const open = () => lockIn('between', { client: between });
-      const adds = open();
-      await twoSlots(adds);
-      await adds.acquire({ name: by });
-      await expect.poll(() => client.zscore('between:{lock}', by)).toBe('0');
-      await client.del(`between:lock/${by}`);
-      const hasAdded = by === 'one that has added it lately';
-      if (!hasAdded) await client.del(`between:{lock}:${by}`); // as if it had been added long ago
-      const lists = open();
-      await twoSlots(lists);
-      const claims = by === 'the same instance' ? lists : hasAdded ? adds : open();
-      expect(await lists.list({ prefix: by })).toEqual([]);
-      await expect.poll(() => removal).toEqual([1]); // it is removed behind the answer
-      expect(await adds.list({ prefix: by })).toMatchObject([{ name: by, state: 'running' }]);
+      const space = 'late';
+      const brief = lockIn(space, { client: slow, retention: 1, leaseFor: 10 });
+      await twoSlots(brief);
+      await brief.acquire({ name: 'n' });
+      await sleep(50);
+      const long = lockIn(space);
+      await twoSlots(long);
+      expect(await long.acquire({ name: 'n' })).toMatchObject({ kind: 'acquired' });
+      const score = () => client.zscore(`${space}:{name}`, 'n');
+      await expect.poll(score).not.toBeNull();
+      const before = await score();
+      for (const send of late) await send();
+      expect(await score()).toBe(before);
     },
   );
 
@@ -237,13 +244,30 @@ describe.each([false, true])('Redis, as a cluster: %s', (isCluster) => {
     await prices.close();
   });
 
+  it.each(['{refused}', 'refused'])(
+    'a swap that is not done adds no name to the index: %s',
+    async (space) => {
+      const cells = new RedisCells({ client, prefix: `${space}:`, timeout: 10_000 });
+      const swapOf = (name: string, before?: string) => ({
+        name: `name/${name}`,
+        swap: { before, after: '{}', main: undefined, adds: undefined, drops: [], keepForMs: 60_000 },
+      });
+      for (const name of ['a', 'b']) {
+        const { answers } = await cells.swap([swapOf(`not ${name}`, '[]'), swapOf(name)]);
+        expect(answers).toMatchObject([{ isDone: false, text: undefined }, { isDone: true }]);
+      }
+      await expect.poll(() => client.zrange(`${space}:{name}`, '0', '-1')).toEqual(['a', 'b']);
+    },
+  );
+
   it('a key that is not a hash is alone with that', async () => {
     const lock = lockIn('{mixed}');
-    await client.set('{mixed}:lock/b', 'not ours');
+    await client.set('{mixed}:name/b', 'not ours');
     const ended = await Promise.allSettled(['a', 'b', 'c'].map((name) => lock.acquire({ name })));
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect((await lock.list()).map(({ name }) => name)).toEqual(['a', 'c']);
-    expect(await client.get('{mixed}:lock/b')).toBe('not ours');
+    expect(await client.get('{mixed}:name/b')).toBe('not ours');
+    expect(await client.zrange('{mixed}:{name}', '0', '-1')).toEqual(['a', 'c']);
   });
 });
 

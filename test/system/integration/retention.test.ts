@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { sqliteBackend } from '../../../src/backends/sqlite.ts';
+import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
@@ -29,10 +29,10 @@ async function expectRetention(open: (retention: number) => Lock): Promise<void>
       await round(open(RETENTION_MS), 'another');
       const names = (await lock.list()).map(({ name }) => name);
       expect(names).toEqual(['another', 'held', 'running']);
+      expect(await lock.inspect('done')).toBeUndefined();
     },
     { timeout: 20_000, interval: 200 },
   );
-  expect(await lock.inspect('done')).toBeUndefined();
 }
 
 async function expectNone(open: (retention: number) => Lock): Promise<void> {
@@ -131,15 +131,41 @@ describe('records that nobody has used for the retention are deleted, and no oth
     it('without end, none is', () => expectNone((retention) => client.lock(`${space}_kept`, { retention })));
   });
 
-  it('SQLite with better-sqlite3: older versions go with the snapshot of their name', async () => {
+  it('SQLite with better-sqlite3: older versions and long texts go with the snapshot of their name', async () => {
     const client = new Database(':memory:');
     const open = () => storeOf(sqliteBackend({ client, retention: 300, keepVersions: 3 }));
-    for (const token of [1, 2, 3]) await open().write('unused', '', token);
+    for (const token of [1, 2, 3]) await open().write('unused', 'x'.repeat(5000), token);
+    expect(client.prepare(`SELECT * FROM tickless WHERE name = 'name/unused'`).all()).toHaveLength(4);
     await vi.waitFor(async () => {
       await open().write('used', ''); // a new object purges after its first write
-      expect(client.prepare(`SELECT * FROM tickless WHERE name = 'snapshot/unused'`).all()).toEqual([]);
+      expect(client.prepare(`SELECT * FROM tickless WHERE name = 'name/unused'`).all()).toEqual([]);
     }, 20_000);
     expect(await open().history('used')).toHaveLength(3);
+    client.close();
+  });
+
+  it('SQLite with better-sqlite3: long texts go also where their name is written again between the two deletions', async () => {
+    const client = new Database(':memory:');
+    const open = (given: SqliteClient) => storeOf(sqliteBackend({ client: given, retention: HOUR }));
+    await open(client).write('again', 'x'.repeat(5000), 1, undefined, 30);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    let deletions = 0;
+    const interrupted: SqliteClient = {
+      prepare(sql) {
+        if (sql.startsWith('DELETE')) deletions += 1;
+        if (sql.startsWith('DELETE') && deletions === 2) {
+          const other = `INSERT INTO tickless (name, part, body) VALUES ('name/again', '', 'of another process')`;
+          client.prepare(other).run();
+        }
+        return client.prepare(sql);
+      },
+    };
+    await open(interrupted).write('another', '');
+    await vi.waitFor(() => expect(deletions).toBe(2));
+    await vi.waitFor(() => {
+      const rows = client.prepare(`SELECT name, part FROM tickless WHERE name = 'name/again'`).all();
+      expect(rows).toEqual([{ name: 'name/again', part: '' }]);
+    });
     client.close();
   });
 });

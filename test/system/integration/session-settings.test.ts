@@ -65,7 +65,7 @@ describe('PostgreSQL', () => {
     const pool = poolOf({ options: '-c default_transaction_read_only=on' });
     const table = newTable();
     await stepsOf(poolOf({}), table).lock.acquire({ name: 'a' });
-    await expect(stepsOf(pool, table).lock.acquire({ name: 'a' })).rejects.toThrow(
+    await expect(stepsOf(pool, table).lock.acquire({ name: 'b' })).rejects.toThrow(
       /default_transaction_read_only = off/,
     );
   });

@@ -9,10 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mysqlBackend } from '../../../src/backends/mysql.ts';
 import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { RefreshingValue } from '../../../src/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { type Backend, RefreshingValue } from '../../../src/index.ts';
 import { freePort } from './support/ports.ts';
 
 // A server that accepts connections and never answers. The clients have the settings of docs/cluster.md.
@@ -20,9 +17,8 @@ import { freePort } from './support/ports.ts';
 /** On top of the one time-out of a second: the machine is busy. */
 const ROOM_MS = 700;
 
-interface Backends {
-  readonly lock: LockProvider;
-  readonly store: SnapshotStore;
+interface Connected {
+  readonly backend: Backend;
   /** Ends the client, if it would connect again. */
   end(): unknown;
 }
@@ -41,7 +37,7 @@ const SETTINGS = {
 type Name = keyof typeof SETTINGS;
 
 /** @param settings `false`: the client's own defaults. */
-type Connect = (port: number, settings: boolean) => Backends;
+type Connect = (port: number, settings: boolean) => Connected;
 
 const host = '127.0.0.1';
 const account = { host, user: 'u', database: 'd' };
@@ -50,27 +46,23 @@ const clients: Readonly<Record<Name, Connect>> = {
   ioredis(port, settings) {
     const client = new Redis({ port, host, ...(settings && SETTINGS.ioredis) });
     client.on('error', () => {});
-    const open = () => redisBackend({ client });
-    return { lock: lockOf(open()), store: storeOf(open()), end: () => client.disconnect() };
+    return { backend: redisBackend({ client }), end: () => client.disconnect() };
   },
   'node-redis'(port, settings) {
     const { socket, ...own } = settings ? SETTINGS['node-redis'] : { socket: {} };
     const client = createClient({ ...own, socket: { port, host, ...socket } });
     client.on('error', () => {});
     client.connect().catch(() => {});
-    const open = () => redisBackend({ client });
-    return { lock: lockOf(open()), store: storeOf(open()), end: () => client.destroy() };
+    return { backend: redisBackend({ client }), end: () => client.destroy() };
   },
   pg(port, settings) {
     const client = new pg.Pool({ port, ...account, ...(settings && SETTINGS.pg) });
     client.on('error', () => {});
-    const open = () => postgresBackend({ client });
-    return { lock: lockOf(open()), store: storeOf(open()), end: () => {} };
+    return { backend: postgresBackend({ client }), end: () => {} };
   },
   mysql2(port, settings) {
     const client = createPool({ port, ...account, ...(settings && SETTINGS.mysql2) });
-    const open = () => mysqlBackend({ client });
-    return { lock: lockOf(open()), store: storeOf(open()), end: () => {} };
+    return { backend: mysqlBackend({ client }), end: () => {} };
   },
 };
 
@@ -99,7 +91,7 @@ describe.each(Object.keys(SETTINGS) as Name[])('%s', (name) => {
     ['the documented settings, and nobody there', true],
   ])('with %s: a cold read waits for one time-out, later ones do not wait', async (what, settings) => {
     const { port } = server.address() as AddressInfo;
-    const { lock, store, end } = clients[name](what.endsWith('there') ? await freePort() : port, settings);
+    const { backend, end } = clients[name](what.endsWith('there') ? await freePort() : port, settings);
     try {
       await sleep(100); // the client has connected, as far as it can
       const waits: number[] = [];
@@ -108,7 +100,7 @@ describe.each(Object.keys(SETTINGS) as Name[])('%s', (name) => {
           name: `v${i}`,
           load: () => i,
           logger: false,
-          backend: { lock, store },
+          backend,
         });
         const begun = performance.now();
         expect(await value.get()).toBe(i);

@@ -10,7 +10,7 @@ import { postgresBackend } from '../../../src/backends/postgres.ts';
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
 import { storeOf } from '../../support/parts.ts';
 
-// What the conformance suite can't see of the reports in a table.
+// What the conformance suite can't see of the reports and the long texts in a table.
 
 const report = { instance: 'i', text: '[]', keepFor: 60_000 };
 
@@ -99,6 +99,38 @@ it.each(Object.entries(ENGINES))(
       expect(await run(`SELECT name FROM ${table} ORDER BY name`)).toEqual(left);
     }, 10_000);
     expect((await open(table).reports()).map(({ instance }) => instance)).toContain('last');
+    await close();
+  },
+  60_000,
+);
+
+it.each(Object.entries(ENGINES))(
+  '%s: long texts go with the text of their name, and none that is written meanwhile',
+  async (_, connect) => {
+    const { open, run, close } = await connect();
+    const table = `long_texts_${process.pid}`;
+    const text = 'x'.repeat(5000);
+    const store = open(table);
+    for (let i = 1; i <= 40; i += 1) {
+      await store.write('kept', text, 2 * i, undefined, 1);
+      const purging = open(table).write('other', '', i, undefined, 1); // a new object purges after its first write
+      await Promise.all([purging, store.write('kept', `${text}${i}`, 2 * i + 1)]);
+      expect(await store.read('kept')).toMatchObject({ version: 2 * i + 1, payload: `${text}${i}` });
+    }
+    await store.write('brief', text, 1, undefined, 1);
+    await store.write('deleted', text, 1);
+    await store.write('deleted by hand', text, 1);
+    await store.delete('deleted');
+    const rows = (): Promise<readonly object[]> =>
+      run(`SELECT name FROM ${table} WHERE name <> 'name/other' ORDER BY name`);
+    const named = (...names: string[]) => names.map((name) => ({ name: `name/${name}` }));
+    const byHand = named('deleted by hand', 'deleted by hand');
+    expect(await rows()).toEqual(expect.arrayContaining([...byHand, ...named('kept', 'kept')]));
+    await run(`DELETE FROM ${table} WHERE name = 'name/deleted by hand' AND part = '' RETURNING name`);
+    await vi.waitFor(async () => {
+      await open(table).write('other', '', undefined, undefined, 1);
+      expect(await rows()).toEqual(named('kept', 'kept'));
+    }, 10_000);
     await close();
   },
   60_000,

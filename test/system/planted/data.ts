@@ -35,12 +35,12 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     ...refusedIsHeldAsAnyFailure,
     name: 'a refused round is held as briefly as any other that failed',
-    seeds: [5],
+    seeds: [2],
   },
   {
     name: 'a forced load lets pass whatever the source has',
     rules: [23, 'refused'],
-    seeds: [39],
+    seeds: [7],
     in: 'src/engine/member-engine.ts',
     replace: 'MemberEngine.#forced',
     by: `(entry) => {
@@ -53,33 +53,28 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     }`,
   },
   {
-    name: 'a round with a lease does not look for a pin',
+    name: 'a lease is given while a version is pinned',
     rules: [25],
     seeds: [7],
-    in: 'src/cluster/pin-check.ts',
-    replace: 'decidePinned',
-    by: '() => undefined',
-  },
-  {
-    name: 'a lease that was pinned is given back without its hold',
-    rules: [25],
-    seeds: [7],
-    in: 'src/cluster/pin-check.ts',
-    replace: 'releaseOf',
-    by: "() => ({ as: 'abandoned' })",
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: '(record, edit, now, beside, mark) => original(record, edit, now, beside && { ...beside, pinnedUntil: undefined }, mark)',
   },
   {
     name: 'a pinned version has no hold',
     rules: [25],
     seeds: [2],
     in: 'src/cluster/manual-round.ts',
-    replace: 'pinned',
-    by: '(record, pin) => ({ ...original(record, pin), dueAt: pin.sinceAt })',
+    replace: 'recordOf',
+    by: `(member, entry, as) => {
+      const record = original(member, entry, as);
+      return record.pin === undefined ? record : { ...record, dueAt: record.pin.sinceAt };
+    }`,
   },
   {
     name: 'a refresh is not refused while a version is pinned',
     rules: [25],
-    seeds: [103],
+    seeds: [2],
     in: 'src/cluster/version-control.ts',
     replace: 'EntryVersions.#throwIfPinned',
     by: '() => {}',
@@ -109,10 +104,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
     seeds: [3],
     in: 'src/cluster/remote-result.ts',
     replace: 'StillPinned.applyTo',
-    by: `(entry, timing) => {
-      original(entry, timing);
-      entry.setDue(Infinity, this.#clock.monotonic(), Infinity);
-    }`,
+    by: '(entry, timing) => { if (entry.isLoaded) timing.pinned(entry, 1e9); }',
   },
   {
     name: 'a check finds nothing newer',
@@ -165,10 +157,10 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a mark takes the place of a pinned version',
     rules: [25],
-    seeds: [9],
-    in: 'src/cluster/manual-round.ts',
-    replace: 'ManualRound.#throwIfPinned',
-    by: 'async () => {}',
+    seeds: [4],
+    in: 'src/records/edited.ts',
+    replace: 'put',
+    by: '(record, edit, now, beside) => original(record, { ...edit, sparesPinned: false }, now, beside)',
   },
   {
     name: 'a report claims the version of the store',
@@ -192,7 +184,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a signal is ignored',
     rules: ['signals'],
-    seeds: [23],
+    seeds: [9],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: '() => {}',
@@ -200,7 +192,7 @@ const faults: readonly Omit<SimulationFault, 'world'>[] = [
   {
     name: 'a signal puts off the check that is due anyway',
     rules: [24],
-    seeds: [4],
+    seeds: [39],
     in: 'src/cluster/version-poll.ts',
     replace: 'VersionPoll.checkWithin',
     by: `(ms) => {

@@ -259,10 +259,13 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 12,
-    name: 'the store takes an older token',
+    name: 'the store takes an older token, whose lease is over',
     in: 'src/records/edited.ts',
-    replace: 'put',
-    by: '(record, edit, now) => original(edit.token === undefined ? record : undefined, edit, now)',
+    replace: 'edited',
+    by: `(record, edit, ...about) => {
+      if (edit.op === 'amend' && edit.phase === 'held') return { next: record, isDone: true };
+      return original(edit.op === 'put' && edit.token !== undefined ? undefined : record, edit, ...about);
+    }`,
   },
   {
     rule: 13,
@@ -486,10 +489,11 @@ export const rules: readonly RuleFault[] = [
   },
   {
     rule: 25,
-    name: 'a forced load does not look for a pin',
-    in: 'src/cluster/admission.ts',
-    replace: 'Admission.#checkPin',
-    by: '(lease) => (this.#pin === undefined ? undefined : original(lease))',
+    name: 'a lease is given by force while a version is pinned',
+    in: 'src/records/edited.ts',
+    replace: 'claimed',
+    by: `(record, edit, now, beside, mark) =>
+      original(record, edit, now, edit.force && beside ? { ...beside, pinnedUntil: undefined } : beside, mark)`,
   },
   {
     rule: 25,

@@ -17,16 +17,16 @@ export interface SimulationFault extends Fault {
 export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease is released whoever holds it',
-    rules: [15],
-    seeds: [37],
+    rules: [15, 'swaps'],
+    seeds: [384],
     in: 'src/records/edited.ts',
     replace: 'amended',
     by: "(record, edit, now) => original(record, record && edit.phase === 'held' ? { ...edit, token: record.token, id: record.id } : edit, now)",
   },
   {
     name: 'a lease is extended whoever holds it',
-    rules: [15],
-    seeds: [123],
+    rules: [15, 'swaps'],
+    seeds: [1392],
     in: 'src/records/edited.ts',
     replace: 'amended',
     by: '(record, edit, now) => original(record, record && edit.phase === undefined ? { ...edit, token: record.token, id: record.id } : edit, now)',
@@ -42,6 +42,14 @@ export const simulation: readonly SimulationFault[] = [
       const isTaken = isDone && record !== undefined && record.phase !== 'held' && next !== record;
       return { next: isTaken ? { ...next, token: record.token } : next, isDone };
     }`,
+  },
+  {
+    name: 'a lease that is abandoned does not bring back the hold that it has replaced',
+    rules: [14],
+    seeds: [14],
+    in: 'src/records/edited.ts',
+    replace: 'amended',
+    by: '(record, edit, now) => original(record, { ...edit, restores: false }, now)',
   },
   {
     name: 'a failed round is held for longer than its backoff',
@@ -90,7 +98,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a late result is accepted',
     rules: [6, 7],
-    seeds: [3],
+    seeds: [7],
     in: 'src/engine/flight.ts',
     replace: 'Flight.#settle',
     by: '(end) => { this.#close(); this.#host.settled(this, end); }',
@@ -98,7 +106,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a superseded load has no successor',
     rules: [4, 19],
-    seeds: [55],
+    seeds: [7],
     in: 'src/engine/loader.ts',
     replace: 'Loader.#startSuccessor',
     by: `(entry, trigger) => {
@@ -108,7 +116,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'no cool-down before the first success',
     rules: [5],
-    seeds: [7],
+    seeds: [8],
     in: 'src/engine/decide.ts',
     replace: 'decide',
     by: `(entry, rules, now) => {
@@ -175,7 +183,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the error of a listener reaches the engine',
     rules: [3, 6],
-    seeds: [2],
+    seeds: [7],
     in: 'src/observe/call-user-code.ts',
     replace: 'callUserCode',
     by: '(callback) => { callback(); }',
@@ -185,14 +193,13 @@ export const simulation: readonly SimulationFault[] = [
     rules: [15],
     seeds: [2],
     in: 'src/cluster/held-lease.ts',
-    replace: 'HeldLease.release',
-    by: `async (outcome) =>
-      !this.isLost && this.#withStepTimeout('release', (lock) => lock.release(this.id, outcome()))`,
+    replace: 'HeldLease.stop',
+    by: '() => {}',
   },
   {
     name: 'a lease is trusted past its end',
     rules: [15],
-    seeds: [14],
+    seeds: [5],
     in: 'src/cluster/held-lease.ts',
     replace: 'HeldLease.leftMs',
     by: '() => this.#validUntil + 3000 - this.#clock.monotonic()',
@@ -200,13 +207,13 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lease counts from its answer',
     rules: [11],
-    seeds: [51],
+    seeds: [4],
     in: 'src/cluster/acquire-lease.ts',
     replace: 'acquireLease',
     by: `async (source, wanted, pending, clock, patience) => {
       const { answer, sentAt } = await original(source, wanted, pending, clock, patience);
       if (answer.kind !== 'acquired') return { answer, sentAt };
-      const end = clock.monotonic() + answer.lease.remaining;
+      const end = clock.monotonic() + wanted.leaseFor;
       const held = new HeldLease(source, answer.held.id, end, clock, wanted.leaseFor);
       return { answer: { ...answer, held }, sentAt };
     }`,
@@ -219,19 +226,6 @@ export const simulation: readonly SimulationFault[] = [
     replace: 'SnapshotWriter.write',
     by: `(entry, value, metadata, lease, ...known) =>
       original(entry, value, metadata, lease && { id: {}, isLost: lease.isLost }, ...known)`,
-  },
-  {
-    name: 'a result of a load without the lock is published',
-    rules: [11],
-    seeds: [2],
-    in: 'src/cluster/round.ts',
-    replace: 'Round.#publishAndRelease',
-    by: `async (record) => {
-      const { store, options } = this.member;
-      const isPublished = this.lease === undefined && store !== undefined && options.kind !== 'task';
-      if (isPublished) await this.publish(record, () => {});
-      return original(record);
-    }`,
   },
   {
     name: 'a snapshot is as young as its read',
@@ -256,7 +250,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a lock that is unavailable is an error where loads may go without',
     rules: [16],
-    seeds: [3],
+    seeds: [9],
     in: 'src/cluster/member-lock.ts',
     replace: 'MemberLock.acquire',
     by: `async (entry, ...args) => {
@@ -325,7 +319,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a load is tried once too often',
     rules: ['retry'],
-    seeds: [24],
+    seeds: [10],
     in: 'src/engine/retry.ts',
     replace: 'retrying',
     by: `(attempt, options, scope) =>
@@ -345,7 +339,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'the cool-down outlives a success',
     rules: ['starts'],
-    seeds: [30],
+    seeds: [1325],
     in: 'src/engine/timing.ts',
     replace: 'Timing.succeeded',
     by: `(entry, result, startedAt) => {
@@ -397,7 +391,7 @@ export const simulation: readonly SimulationFault[] = [
   {
     name: 'a group does not learn that a member was resumed',
     rules: ['group'],
-    seeds: [35],
+    seeds: [10],
     in: 'src/group/entry-member.ts',
     replace: 'EntryMember.stateChanged',
     by: "() => { if (this.#member.engine.runState === 'closed') original(); }",

@@ -1,171 +1,182 @@
-import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { AcquireRequest, LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
-import type {
-  InstanceReport,
-  Store,
-  StoredReport,
-  StoredSnapshot,
-  StoredVersion,
-  WriteAnswer,
-} from '../../../src/cluster/store-contract.ts';
 import type { Fleet } from '../../../src/index.ts';
-import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/records/edited.ts';
-import { claimOf, endOf, extensionOf, lockRow } from '../../../src/records/lock/record-lock.ts';
-import { LOCK } from '../../../src/records/names.ts';
-import type { Amend, Claim } from '../../../src/records/records.ts';
-import { storeOf } from '../../support/parts.ts';
-import type { Ending, LockRow } from '../../support/records-of-steps.ts';
-import type { LeaseBook } from './lease-book.ts';
+import type { Cells, Change, Seen, Swap } from '../../../src/records/cells/cells.ts';
+import { KnownClock } from '../../../src/records/cells/known-clock.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
+import { DAMAGED, damagedText } from '../../support/cell-layout.ts';
+import { storeOn } from '../../support/parts.ts';
+import type { Effect } from '../../support/record-effects.ts';
+import { effectsOf } from '../../support/record-effects.ts';
+import type { LockRow } from '../../support/records-of-steps.ts';
+import type { Decision, LeaseBook } from './lease-book.ts';
 import type { Machine } from './machine.ts';
+import { isWrite, type Message, type StepAnswer } from './message.ts';
 import type { VersionBook } from './version-book.ts';
 
-/** The backend that all instances share: lock records and snapshots. Each method is one atomic step. */
-export class Backend {
+/** A text by name, with long ones beside it. */
+interface Cell {
+  readonly text: string;
+  readonly main: string | undefined;
+  readonly longs: ReadonlyMap<string, string>;
+  /** By the clock of the backend. */
+  readonly keptUntil: number;
+}
+
+/** A message that has brought changes, and who has sent it. */
+export interface Sender {
+  readonly decision: Decision;
+  /** The step that a swap was for. */
+  askedFor(effect: Effect): Message | undefined;
+  /** A swap of it has done that. */
+  did(message: Message, effect: Effect): void;
+}
+
+/** The backend that all instances share: cells. Each method is one atomic step. */
+export class Backend implements Cells {
   isUp: boolean = true;
   /** How often its data were lost or damaged. */
   spoiled: number = 0;
   /** How often it came back empty. */
   losses = 0;
-  readonly #machine: Machine;
+  /** How often its clock was set, or its data were lost: what instances know of it is worth nothing until they are told. */
+  breaks = 0;
+  /** By how much its clock was set in all, in milliseconds. */
+  steppedMs = 0;
+  readonly machine: Machine;
   readonly #leases: LeaseBook;
   readonly #versions: VersionBook;
-  readonly #records: Map<string, StoredRecord> = new Map();
-  readonly #keepVersions: number;
-  /** When it came back empty, by its wall clock: its clock has moved on since it was gone. */
-  #backAt = 0;
-  #snapshots: Store;
-  /** The damaged versions of each name, until they are written again. */
-  readonly #damaged: Map<string, Set<number>> = new Map();
-  /** The versions of each name. */
-  readonly #written: Map<string, Set<number>> = new Map();
+  readonly #cells: Map<string, Cell> = new Map();
 
-  constructor(machine: Machine, leases: LeaseBook, versions: VersionBook, keepVersions: number) {
-    this.#machine = machine;
+  constructor(machine: Machine, leases: LeaseBook, versions: VersionBook) {
+    this.machine = machine;
     this.#leases = leases;
     this.#versions = versions;
-    this.#keepVersions = keepVersions;
-    this.#snapshots = this.#empty();
   }
 
-  acquire(request: AcquireRequest): LockRow {
-    const now = { ...this.#now, wall: Math.max(this.#backAt, this.#machine.now()) };
-    this.#change(request.name, claimOf(LOCK, request), now);
-    const record = this.#records.get(request.name) as StoredRecord;
-    const row = lockRow(
-      request.name,
-      rowOf(record, now, (text) => text),
-      now.wall,
-    );
-    this.#leases.acquired(request, row, now.at);
-    return row;
+  /** Its clock, in epoch milliseconds. */
+  get now(): number {
+    return this.machine.exactNow();
   }
 
-  extend(lease: LeaseId, leaseFor: number): boolean {
-    const now = this.#now;
-    const isDone = this.#change(lease.name, extensionOf(LOCK, lease, leaseFor), now);
-    this.#leases.extended(lease, leaseFor, isDone, now.at);
-    return isDone;
+  /** @param sender @default none: the simulation itself looks */
+  async swap(changes: readonly Change[], sender?: Sender): ReturnType<Cells['swap']> {
+    return { now: this.machine.now(), answers: changes.map((change) => this.#seen(change, sender)) };
   }
 
-  release(lease: LeaseId, ending: Ending): boolean {
-    const now = this.#now;
-    const isDone = this.#change(
-      lease.name,
-      endOf(LOCK, lease, { ...ending, as: ending.state } as ReleaseOutcome),
-      now,
-    );
-    this.#leases.released(lease, ending, isDone, now.at);
-    return isDone;
+  async long(name: string, ids: readonly string[]): ReturnType<Cells['long']> {
+    return ids.map((id) => this.#at(name)?.longs.get(id));
   }
 
-  async read(
-    name: string,
-    newerThan?: number,
-    version?: number,
-    report?: InstanceReport,
-  ): Promise<StoredSnapshot | undefined> {
-    const left = report && this.#snapshots.versions([], report);
-    const snapshot = await this.#snapshots.read(name, newerThan, version);
-    await left;
-    const isDamaged = snapshot && this.#damaged.get(name)?.has(snapshot.version);
-    return isDamaged ? { ...snapshot, payload: '{' } : snapshot;
-  }
-
-  async history(name: string): Promise<StoredVersion[]> {
-    const records = await this.#snapshots.history(name);
-    const versions = records.map(async ({ version, age, bytes }) => {
-      const { payload: beginning = '' } = (await this.read(name, undefined, version)) ?? {};
-      return { version, age, bytes, beginning };
+  async list(prefix: string): ReturnType<Cells['list']> {
+    const names = [...this.#cells.keys()].filter((name) => name.startsWith(prefix));
+    const texts = names.flatMap((name) => {
+      const text = this.#at(name)?.text;
+      return text === undefined ? [] : [[name, text] as const];
     });
-    return Promise.all(versions);
-  }
-
-  async versionsOf(names: readonly string[], report?: InstanceReport): Promise<number[]> {
-    return [...(await this.#snapshots.versions(names, report))];
-  }
-
-  async reports(beginning: string): Promise<readonly StoredReport[]> {
-    const reports = await this.#snapshots.reports();
-    return reports.filter(({ instance }) => instance.startsWith(beginning));
+    return { now: this.machine.now(), texts };
   }
 
   /** The reports of instances that it has. */
   async fleet(): Promise<Fleet> {
-    return this.#snapshots.fleet();
+    const clock = new KnownClock(() => this.machine.monotonic(), true);
+    const kind = { longestName: undefined, options: [], clock: this.machine };
+    return storeOn(new SwappedRecords(this, Infinity, clock), {}, kind).fleet();
   }
 
-  async write(
-    name: string,
-    payload: string,
-    token: number | undefined,
-    report?: InstanceReport,
-  ): Promise<WriteAnswer> {
-    const left = report && this.#snapshots.versions([], report);
-    const answer = await this.#snapshots.write(name, payload, token);
-    await left;
-    this.#versions.written(name, token, answer);
-    if (answer.kind === 'written') {
-      this.#damaged.get(name)?.delete(answer.version);
-      this.#written.set(name, (this.#written.get(name) ?? new Set()).add(answer.version));
-    }
-    return answer;
-  }
-
-  async confirm(name: string, version: number, text: string, report?: InstanceReport): Promise<WriteAnswer> {
-    const left = report && this.#snapshots.versions([], report);
-    const answer = await this.#snapshots.confirm?.(name, version, text);
-    await left;
-    return answer as WriteAnswer;
+  /** A step of an instance has its answer. */
+  answered(message: Message, answer: StepAnswer, asked: Decision): void {
+    const { step } = message;
+    if (step === 'acquire') this.#leases.acquireAnswered(message, answer as LockRow, asked, this.now);
+    if (typeof answer === 'boolean') this.#leases.leaseAnswered(message, answer, asked, this.now);
+    if (step === 'write' && asked.width < Infinity)
+      this.#versions.answered(message, (answer as { readonly kind: 'written' | 'refused' }).kind);
   }
 
   /** Damages all snapshots. */
   damageAll(): void {
     this.spoiled += 1;
-    for (const [name, versions] of this.#written) this.#damaged.set(name, new Set(versions));
+    for (const [name, cell] of this.#cells) {
+      const longs = new Map([...cell.longs.keys()].map((id) => [id, DAMAGED]));
+      this.#cells.set(name, { ...cell, text: damagedText(name, cell.text), longs });
+    }
   }
 
   /** Loses all its data, as after a restart. */
   loseAll(): void {
     this.spoiled += 1;
     this.losses += 1;
-    this.#backAt = this.#machine.now() + 1;
-    this.#records.clear();
-    this.#snapshots = this.#empty();
-    this.#leases.forgotten();
+    this.breaks += 1;
+    this.#cells.clear();
+    this.#leases.forgotten(this.now);
     this.#versions.forgotten();
   }
 
-  #empty(): Store {
-    return storeOf(memoryBackend({ clock: this.#machine, keepVersions: this.#keepVersions }));
+  /** Sets its clock, forward or back. */
+  stepClock(ms: number): void {
+    this.breaks += 1;
+    this.steppedMs += Math.abs(ms);
+    this.machine.stepWall(ms);
+    this.#leases.clockSet(this.now, ms);
   }
 
-  #change(name: string, edit: Claim | Amend, now: Instant): boolean {
-    const { next, isDone } = edited(this.#records.get(name), edit, now);
-    if (next !== undefined) this.#records.set(name, next);
-    return isDone;
+  #at(name: string): Cell | undefined {
+    const cell = this.#cells.get(name);
+    return cell !== undefined && cell.keptUntil > this.now ? cell : undefined;
   }
 
-  get #now(): Instant {
-    return { at: this.#machine.monotonic(), wall: this.#machine.now() };
+  #seen({ name, swap, isWhole, known }: Change, sender: Sender | undefined): Seen {
+    const cell = this.#at(name);
+    if (swap !== undefined && cell?.text === swap.before) {
+      const replaced = this.#replace(name, cell, swap);
+      if (sender !== undefined) this.#judge(name, cell, replaced, sender);
+      return { isDone: true };
+    }
+    const main = isWhole && cell?.main !== known ? cell?.longs.get(cell.main ?? '') : undefined;
+    return { isDone: cell !== undefined && cell.text === swap?.after, text: cell?.text, main };
+  }
+
+  #replace(
+    name: string,
+    before: Cell | undefined,
+    { after, main, adds, drops, keepForMs }: Swap,
+  ): Cell | undefined {
+    if (after === undefined) {
+      this.#cells.delete(name);
+      return undefined;
+    }
+    const longs = new Map([...(before?.longs ?? [])].filter(([id]) => !drops.includes(id)));
+    if (adds !== undefined) longs.set(adds.id, adds.text);
+    const cell = { text: after, main, longs, keptUntil: this.now + keepForMs };
+    this.#cells.set(name, cell);
+    return cell;
+  }
+
+  #judge(name: string, before: Cell | undefined, after: Cell | undefined, sender: Sender): void {
+    const longText = (id: string): string | undefined => after?.longs.get(id);
+    for (const effect of effectsOf(name, before?.text, after?.text, longText)) {
+      const message = sender.askedFor(effect);
+      if (message === undefined) continue;
+      this.#note(effect, message, sender.decision);
+      sender.did(message, effect);
+    }
+  }
+
+  #note({ step, after }: Effect, message: Message, decision: Decision): void {
+    const { now } = this;
+    switch (step) {
+      case 'acquire':
+        this.#leases.acquired(message, { ...after, isSeized: after.phase === 'seized' }, decision, now);
+        return;
+      case 'extend':
+        this.#leases.extended(message, after, decision, now);
+        return;
+      case 'release':
+        this.#leases.released(message, after, decision, now);
+        return;
+      case 'impose':
+        this.#leases.imposed(message, after, decision, now);
+        return;
+      default:
+        if (isWrite(message.step) && step === 'write') this.#versions.written(message, after.token);
+    }
   }
 }

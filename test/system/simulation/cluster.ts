@@ -18,8 +18,6 @@ interface ClusterOptions {
   readonly isTraced: boolean;
   /** The longest hold of a failed round, in milliseconds. */
   readonly longestBackoff: number;
-  /** The versions that the store keeps of each name. */
-  readonly keepVersions: number;
 }
 
 /** Processes, their network and the backend that they share: in one process, in virtual time, from one seed. */
@@ -42,14 +40,14 @@ export abstract class Cluster<P extends Process = Process> {
   #born = 0;
   #last = 0;
 
-  constructor({ seed, random, isTraced, longestBackoff, keepVersions }: ClusterOptions) {
+  constructor({ seed, random, isTraced, longestBackoff }: ClusterOptions) {
     this.seed = seed;
     this.random = random;
     this.trace = new Trace(isTraced, () => this.timeline.now);
     this.backendMachine = new Machine('backend', this.timeline, random, drawClockFault(random));
     this.leases = new LeaseBook(longestBackoff, this.referee);
     const versions = new VersionBook(this.referee);
-    this.backend = new Backend(this.backendMachine, this.leases, versions, keepVersions);
+    this.backend = new Backend(this.backendMachine, this.leases, versions);
   }
 
   /** A process, without any value. */
@@ -86,6 +84,7 @@ export abstract class Cluster<P extends Process = Process> {
     this.backend.isUp = true;
     for (const { link, machine } of this.instances) {
       link.weather = WEATHER.sound;
+      link.dozesFor = 0;
       machine.goOn();
     }
   }

@@ -58,14 +58,7 @@ export class Instance extends Process {
       retry: retries > 0 ? { retries, minTimeout: 40, randomize: false } : (false as const),
     } as const;
     const shared = {
-      ...(scenario.hasLock || scenario.hasStore
-        ? {
-            backend: {
-              lock: scenario.hasLock ? lock : undefined,
-              store: scenario.hasStore ? store : undefined,
-            },
-          }
-        : {}),
+      ...(scenario.hasStore ? { backend: { lock, store } } : scenario.hasLock ? { lock } : {}),
       ...(scenario.hasLock ? { whenBackendDown: scenario.whenBackendDown } : {}),
       ...(scenario.hasStore ? { propagateWithin: NO_CHECKS_MS } : {}), // other worlds have checks
     };

@@ -1,9 +1,12 @@
 import type { Instance } from './instance.ts';
-import { isWrite, type Message } from './network.ts';
+import { isWrite, type Message } from './message.ts';
 import type { World } from './world.ts';
 
 /** The error of fast or slow clocks over the length of a lease, and late timers. */
 const LATE_MS = 12;
+
+/** Begins the names of the runs of tasks, which are kept where snapshots are. */
+const RUNS = 'runs/';
 
 /**
  * Rule 11: a load whose lease is lost is aborted, and its result is not published. Rule 15: the lease is not used
@@ -33,10 +36,11 @@ export class Leases {
   sent(instance: Instance, message: Message): void {
     const { step, name, token } = message;
     if (step === 'acquire' || step === 'read' || step === 'versions') return;
+    if (name.startsWith(RUNS)) return; // told behind the release
     const { referee, scenario } = this.#world;
-    // An extension or a release may have waited for its turn.
+    // It may have waited for its turn; what comes too late is refused: the backend judges the lease in the same swap.
     const { hasWaitedMs } = instance.link;
-    const isHeld = token !== undefined && this.#isHeld(name, token, isWrite(step) ? 0 : hasWaitedMs);
+    const isHeld = token !== undefined && this.#isHeld(name, token, hasWaitedMs);
     if (isWrite(step)) {
       referee.holds(11, isHeld || !scenario.hasLock, () => {
         return `${instance.name}: publishes ${name} with token ${token}, whose lease is over`;
@@ -74,7 +78,7 @@ export class Leases {
     const lease = this.#world.leases.of(name, token);
     if (lease === undefined) return false;
     if (lease.isForgotten) return true;
-    const now = this.#world.backendMachine.monotonic() - before;
+    const now = this.#world.backend.now - before;
     // A released lease may be released again if the answer was lost.
     if (lease.ending !== undefined) return now < lease.until + LATE_MS;
     return now < lease.endedAt + LATE_MS;

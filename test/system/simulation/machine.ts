@@ -50,7 +50,12 @@ export class Machine implements Clock {
   }
 
   now(): number {
-    return Math.floor(BEGINNING + this.#bornAt + this.#offset + this.monotonic());
+    return Math.floor(this.exactNow());
+  }
+
+  /** As {@link now}, with fractions of a millisecond. */
+  exactNow(): number {
+    return BEGINNING + this.#bornAt + this.#offset + this.monotonic();
   }
 
   stepWall(ms: number): void {

@@ -6,6 +6,9 @@ import type { Process } from './process.ts';
 /** The greatest step of a wall clock, either way. */
 const LONGEST_STEP_MS = 2 * 3_600_000;
 
+/** The greatest step of the clock of the backend, either way. */
+const LONGEST_CLOCK_STEP_MS = 2000;
+
 /** The affected instance. */
 interface Victim<W> {
   readonly world: W;
@@ -30,6 +33,14 @@ const misfortunes: Readonly<Record<string, Misfortune<Cluster>>> = {
     act: ({ world, instance }) => {
       const { random, scenario } = world;
       world.standStill(instance, random.pick([50, scenario.leaseFor * random.between(0.5, 2.5)]));
+    },
+  },
+  /** Suspended between the decision on a swap and the swap. */
+  dozes: {
+    weight: 4,
+    act: ({ world, instance }) => {
+      const { random, scenario } = world;
+      instance.link.dozesFor = random.pick([50, scenario.leaseFor * random.between(0.5, 2.5)]);
     },
   },
   crash: {
@@ -83,6 +94,16 @@ const misfortunes: Readonly<Record<string, Misfortune<Cluster>>> = {
       backend.loseAll();
       trace.add('backend', () => 'comes back empty');
     },
+  },
+};
+
+/** The clock of the backend is set, forward or back. */
+export const engineClock: Misfortune<Pick<Cluster, 'random' | 'trace' | 'backend'>> = {
+  weight: 2,
+  act: ({ world: { backend, random, trace } }) => {
+    const ms = random.between(-LONGEST_CLOCK_STEP_MS, LONGEST_CLOCK_STEP_MS);
+    backend.stepClock(ms);
+    trace.add('backend', () => `its clock is stepped by ${ms.toFixed(0)} ms`);
   },
 };
 

@@ -1,16 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { accessOf, type BackendAccess } from '../../../src/cluster/backend-access.ts';
-import type { LockSteps } from '../../../src/cluster/backend-steps.ts';
-import { confirmationIn } from '../../../src/cluster/confirmation.ts';
+import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
-import { oneByOne } from '../../../src/cluster/one-by-one.ts';
 import type { Signals } from '../../../src/cluster/signal-contract.ts';
-import type { InstanceReport, SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
+import { KnownClock } from '../../../src/records/cells/known-clock.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
-import { recordsOfLock, recordsOfStore, type StepsOfLock } from '../../support/records-of-steps.ts';
-import type { Backend } from './backend.ts';
+import { REPORT, SNAPSHOT } from '../../../src/records/names.ts';
+import type { Edit, Records } from '../../../src/records/records.ts';
+import { cellOf } from '../../support/cell-layout.ts';
+import { partsOn } from '../../support/parts.ts';
+import type { Effect } from '../../support/record-effects.ts';
+import type { Backend, Sender } from './backend.ts';
+import type { Decision } from './lease-book.ts';
 import type { Machine } from './machine.ts';
+import {
+  answerTo,
+  editOf,
+  isEffectOf,
+  isWrite,
+  type Message,
+  messagesOf,
+  type Step,
+  type StepAnswer,
+  wordsOfEffect,
+} from './message.ts';
 import type { Random } from './random.ts';
+import type { Referee } from './referee.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The quality of a connection: the longest delay of a message in milliseconds, and the rates of its faults. */
@@ -20,8 +38,8 @@ export interface Weather {
   readonly lostBack: number;
   /** Executed a second time, later. */
   readonly twice: number;
-  /** A slow write: its lease may have ended when it arrives. */
-  readonly lateWrite: number;
+  /** A slow swap: its lease may have ended when it arrives. */
+  readonly lateSwap: number;
   /** Refused at once: the message does not arrive. */
   readonly isCut: boolean;
   /** A command takes so much of the time that its sender waits for it, there and back: at least, and at most. */
@@ -30,19 +48,19 @@ export interface Weather {
 
 /** Qualities of connections, by name. */
 export const WEATHER: Readonly<Record<'sound' | 'slow' | 'crowded' | 'lossy' | 'cut', Weather>> = {
-  sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: false },
-  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, lateWrite: 0.3, isCut: false },
+  sound: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateSwap: 0, isCut: false },
+  slow: { longestWay: 400, lostThere: 0, lostBack: 0, twice: 0.2, lateSwap: 0.3, isCut: false },
   crowded: {
     longestWay: 3,
     lostThere: 0,
     lostBack: 0,
     twice: 0,
-    lateWrite: 0,
+    lateSwap: 0,
     isCut: false,
     takes: [0.5, 1.05],
   },
-  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, lateWrite: 0.2, isCut: false },
-  cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateWrite: 0, isCut: true },
+  lossy: { longestWay: 20, lostThere: 0.2, lostBack: 0.2, twice: 0.3, lateSwap: 0.2, isCut: false },
+  cut: { longestWay: 3, lostThere: 0, lostBack: 0, twice: 0, lateSwap: 0, isCut: true },
 };
 
 /** The time-out of the clients of the backend; a write, an extension and a release may take three times as long. */
@@ -57,53 +75,15 @@ const LONGEST_WAIT_MS = 3 * CLIENT_TIMEOUT_MS;
 const LONGEST_WRITE_MS = 6000;
 /** The lateness of timers. */
 const SLACK_MS = 10;
-const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'write', 'confirm'];
+/** The rounding of the clock of the backend in its answers, and of sums. */
+const ROUNDING_MS = 2;
+const STEPS_BEHIND_READERS: readonly Step[] = ['extend', 'release', 'impose', 'write', 'confirm'];
 
 /** The greatest delay of the second execution of a message, also after the end of its lease. */
 const LATEST_TWIN_MS = 8000;
 
-/** The greatest delay of a late write, while its sender waits for the answer. */
-const LATEST_WRITE_MS = 1400;
-
-/** It publishes a snapshot, or confirms one. */
-export function isWrite(step: Step): boolean {
-  return step === 'write' || step === 'confirm';
-}
-
-/** The commands to the backend. */
-type Step =
-  | 'acquire'
-  | 'extend'
-  | 'release'
-  | 'read'
-  | 'write'
-  | 'confirm'
-  | 'history'
-  | 'versions'
-  | 'reports';
-
-/** A sent message. */
-export interface Message {
-  readonly step: Step;
-  readonly name: string;
-  readonly token: number | undefined;
-  /** Of `acquire`. */
-  readonly requestId?: string;
-  /** Of `acquire`: it ignores holds. */
-  readonly force?: boolean;
-  /** Of `write`. */
-  readonly payload?: string;
-  /** Of `confirm`: the version. */
-  readonly version?: number;
-  /** The text of a report. */
-  readonly report?: string;
-  /** Of a report: the id of the instance. */
-  readonly instance?: string;
-  /** Of `release`. */
-  readonly as?: 'done' | 'failed' | 'abandoned';
-  /** Of `release`: how long the next round is held back, in milliseconds. */
-  readonly holdFor?: number;
-}
+/** The greatest delay of a late swap, while its sender waits for the answer. */
+const LATEST_SWAP_MS = 1400;
 
 /** What one machine adds to its connection. */
 export interface LinkOptions {
@@ -115,7 +95,7 @@ export interface LinkOptions {
   readonly dialect?: Dialect;
   /** Of the store. @default none */
   readonly signals?: Signals | undefined;
-  /** Steps of its lock for several names are asked together, each name with a message of its own, as in a cluster of servers. */
+  /** Edits of several names are applied together, each name with a command of its own, as in a cluster of servers. */
   readonly isForManyNames?: boolean;
 }
 
@@ -125,25 +105,50 @@ export interface Dialect {
   report(text: string): string;
 }
 
+/** The fault that a command met. */
+type Failure = 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice';
+
 /** A listener of a connection. */
 export interface Wire {
+  /** A step is asked for. Its commands follow. */
   sent(message: Message): void;
-  /** The fault that the message met. */
-  failed(message: Message, how: 'is lost' | 'is refused' | 'loses its answer' | 'is carried out twice'): void;
-  arrived(message: Message, answer: unknown): void;
-  /** The answer has reached the machine. */
-  answered?(message: Message, answer: unknown): void;
+  /** A command leaves, for these steps. */
+  commanded?(messages: readonly Message[]): void;
+  /** A command for that step has met a fault. */
+  failed(message: Message, how: Failure): void;
+  /** A swap has done what the step asked for. */
+  arrived(message: Message, effect: Effect): void;
+  /** The machine is suspended between a decision and its swap. */
+  dozes(ms: number): void;
+  /** A swap has done what no step asked for. */
+  strange(effect: Effect): void;
+  /** The step has its answer. */
+  answered?(message: Message, answer: StepAnswer | undefined): void;
 }
 
-/** The connection of one machine to the backend, with adapters like the real ones on top. */
+/** A step that was asked for. */
+interface Asked {
+  readonly message: Message;
+  /** By the clock of the machine. */
+  readonly sentAt: number;
+  /** In the time of the world. */
+  readonly at: number;
+}
+
+/** The steps whose commands are being made. */
+const underWay = new AsyncLocalStorage<readonly Message[]>();
+
+/** The connection of one machine to the backend, with a lock and a store as of any backend on top. */
 export class Link {
   weather: Weather = WEATHER.sound;
+  /** The machine stands still for so many milliseconds when it sends its next swap, which leaves when it goes on. */
+  dozesFor = 0;
   readonly lock: Lock;
   readonly store: SnapshotStore;
-  /** The send times of unanswered messages: by the clock of the machine, and that of the world. */
-  readonly #unanswered: Map<Message, { readonly sentAt: number; readonly at: number }> = new Map();
-  /** When extensions and releases were asked for that are not sent yet, in the time of the world, the first ones first. */
-  readonly #asked: Map<string, number[]> = new Map();
+  /** The steps without an answer. */
+  readonly #asked: Set<Asked> = new Set();
+  /** When ends of rounds and extensions were asked for that are not sent yet, in the time of the world, the first ones first. */
+  readonly #waiting: Map<string, number[]> = new Map();
   #waitedMs = 0;
   readonly #machine: Machine;
   readonly #backend: Backend;
@@ -151,6 +156,9 @@ export class Link {
   readonly #random: Random;
   readonly #wire: Wire;
   readonly #waitsMs: number;
+  readonly #clock: KnownClock;
+  readonly #dialect: Dialect | undefined;
+  readonly #isForManyNames: boolean;
 
   constructor(
     machine: Machine,
@@ -173,189 +181,256 @@ export class Link {
     this.#random = random;
     this.#wire = wire;
     this.#waitsMs = waitsMs;
-    const asReported = (report: InstanceReport | undefined): InstanceReport | undefined =>
-      report === undefined || dialect === undefined
-        ? report
-        : { ...report, text: dialect.report(report.text) };
+    this.#dialect = dialect;
+    this.#isForManyNames = isForManyNames;
+    this.#clock = new KnownClock(() => machine.monotonic());
+    const records = this.#noted(new SwappedRecords(this.#cells(), Infinity, this.#clock));
     const kind = { longestName: undefined, options: [], clock: machine };
-    const none = async (): Promise<never> => Promise.reject(new Error('not simulated'));
-    const acquire: StepsOfLock['acquire'] = (request) =>
-      this.#send({ step: 'acquire', token: undefined, ...request }, () => backend.acquire(request));
-    const extend: StepsOfLock['extend'] = (lease, ms) =>
-      this.#send({ step: 'extend', ...lease }, () => backend.extend(lease, ms));
-    const release: StepsOfLock['release'] = (lease, ending) =>
-      this.#send({ step: 'release', ...lease, as: ending.state, holdFor: ending.holdFor }, () =>
-        backend.release(lease, ending),
-      );
-    const many: Partial<StepsOfLock> = {
-      acquireMany: (requests) => oneByOne(requests, acquire),
-      extendMany: (extensions) => oneByOne(extensions, ({ lease, leaseFor: ms }) => extend(lease, ms)),
-      releaseMany: (ends) => oneByOne(ends, ({ lease, ending }) => release(lease, ending)),
-    };
-    this.lock = lockOn(
-      recordsOfLock({
-        ...{ acquire, extend, release, ...(isForManyNames && many) },
-        ...{ find: none, list: none, forceRelease: none },
-      }),
-      { leaseFor, timeout: CLIENT_TIMEOUT_MS },
-      kind,
-    );
-    this.#noteAsked((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
-    this.store = storeOn(
-      recordsOfStore({
-        takesReports: true,
-        read: (name, newerThan, version, given) => {
-          const report = asReported(given);
-          return this.#send({ step: 'read', name, token: version, ...reportIn(report) }, () =>
-            backend.read(name, newerThan, version, report),
-          );
-        },
-        write: (name, text, token, _rejected, _keepFor, given) => {
-          const payload = dialect?.snapshot(text) ?? text;
-          const report = asReported(given);
-          return this.#send({ step: 'write', name, token, payload, ...reportIn(report) }, () =>
-            backend.write(name, payload, token, report),
-          );
-        },
-        confirm: (name, version, payload, given) => {
-          const report = asReported(given);
-          const token = confirmationIn(payload, version)?.round || undefined;
-          return this.#send({ step: 'confirm', name, token, version, payload, ...reportIn(report) }, () =>
-            backend.confirm(name, version, payload, report),
-          );
-        },
-        history: async (name) => {
-          const about = { step: 'history', name, token: undefined } as const;
-          const found = await this.#send(about, () => backend.history(name));
-          return found.map(({ beginning: payload, ...version }) => ({ ...version, payload }));
-        },
-        versions: (names, given) => {
-          const report = asReported(given);
-          const about = { step: 'versions', name: names.join(), token: undefined } as const;
-          return this.#send({ ...about, ...reportIn(report) }, () => backend.versionsOf(names, report));
-        },
-        reports: (beginning) =>
-          this.#send({ step: 'reports', name: '', token: undefined }, () => backend.reports(beginning)),
-        delete: none,
-      }),
-      { timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) },
-      kind,
-    );
+    const options = { leaseFor, timeout: CLIENT_TIMEOUT_MS, keepVersions, ...(signals && { signals }) };
+    ({ lock: this.lock, store: this.store } = partsOn(records, options, kind));
+    this.#noteWaiting((accessOf<LockSteps>(this.lock) as BackendAccess<LockSteps>).steps);
   }
 
-  /** A message is unanswered, and may still be waited for. */
+  /** A step is not answered, and may still be waited for. */
   get isAwaited(): boolean {
     return this.#isAwaited(Number.POSITIVE_INFINITY, () => LONGEST_STEP_MS);
   }
 
-  /** A message that was sent by then, in the time of the world, is unanswered, and has not timed out. */
+  /** A step that was asked for by then, in the time of the world, is not answered, and has not timed out. */
   awaitsOneOf(then: number): boolean {
     return this.#isAwaited(then, ({ step }) => (isWrite(step) ? LONGEST_WRITE_MS : LONGEST_WAIT_MS));
   }
 
   #isAwaited(then: number, limitMs: (message: Message) => number): boolean {
     const now = this.#machine.monotonic();
-    for (const [message, { sentAt, at }] of this.#unanswered) {
-      if (sentAt < now - LONGEST_STEP_MS - SLACK_MS) this.#unanswered.delete(message);
-      else if (at <= then && sentAt >= now - limitMs(message) - SLACK_MS) return true;
-    }
+    for (const { message, sentAt, at } of this.#asked)
+      if (at <= then && sentAt >= now - limitMs(message) - SLACK_MS) return true;
     return false;
   }
 
   /** How long a command takes in a crowd. One that no reader waits for may take longer. */
-  #took(step: Step, [least, most]: readonly [number, number]): number {
-    const isBehind = STEPS_BEHIND_READERS.includes(step) && this.#random.chance(0.2);
+  #took(messages: readonly Message[], [least, most]: readonly [number, number]): number {
+    const isBehind =
+      messages.every(({ step }) => STEPS_BEHIND_READERS.includes(step)) && this.#random.chance(0.2);
     return (isBehind ? 3 * CLIENT_TIMEOUT_MS : this.#waitsMs) * this.#random.between(least, most);
   }
 
-  /** How long the extension or the release that is being sent has waited for its turn among the commands under way, in milliseconds. */
+  /** How long the end of a round or the extension that is being sent has waited for its turn among the commands under way, in milliseconds. */
   get hasWaitedMs(): number {
     return this.#waitedMs;
   }
 
-  #noteAsked(steps: LockSteps): void {
-    const { extend, release } = steps;
+  #noteWaiting(steps: LockSteps): void {
+    const { extend, release, settle } = steps;
     const note = (step: Step, { name, token }: LeaseId): void => {
       const key = `${step} ${name} ${token}`;
-      this.#asked.set(key, [...(this.#asked.get(key) ?? []), this.#timeline.now]);
+      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), this.#timeline.now]);
     };
     Object.assign(steps, {
       extend: (lease: LeaseId, leaseFor: number) => {
         note('extend', lease);
-        return extend(lease, leaseFor);
+        return extend.call(steps, lease, leaseFor);
       },
       release: (lease: LeaseId, outcome: ReleaseOutcome) => {
         note('release', lease);
-        return release(lease, outcome);
+        return release.call(steps, lease, outcome);
       },
+      ...(settle && {
+        settle: (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
+          note(change.as, lease);
+          note('release', lease);
+          return settle.call(steps, lease, outcome, change);
+        },
+      }),
     } satisfies Partial<LockSteps>);
   }
 
-  async #send<R>(message: Message, carryOut: () => R | Promise<R>): Promise<R> {
+  /** The same records, whose edits are noted as steps that are asked for. */
+  #noted(records: SwappedRecords): Records {
+    const ask = async <R>(messages: readonly Message[], apply: () => Promise<R>): Promise<R> => {
+      const asked = messages.map((message) => this.#ask(message));
+      try {
+        return await underWay.run(messages, apply);
+      } finally {
+        for (const one of asked) this.#asked.delete(one);
+      }
+    };
+    const about = { token: undefined, name: '', records: [] };
+    return {
+      mostEdits: records.mostEdits,
+      sharesCommands: records.sharesCommands,
+      apply: async (given) => {
+        const edits = given.map((edit) => this.#inDialect(edit));
+        const messages = messagesOf(edits);
+        const decisionOf = this.#decided();
+        const answer = await ask(messages, () => records.apply(edits));
+        const decision = decisionOf();
+        const isChange = ({ op, name }: Edit): boolean => op !== 'read' && !name.startsWith(REPORT);
+        const cells = edits.filter(isChange).map(({ name }) => cellOf(name));
+        const isTogether = (message: Message): boolean =>
+          cells.filter((cell) => message.records.some((one) => cellOf(one) === cell)).length > 1;
+        for (const message of messages) {
+          const found = answer.answers[editOf(message, edits)];
+          if (found instanceof Error) continue;
+          const words = found && answerTo(message, found, answer.now);
+          // Changes that are made together are refused together, whichever of them is the reason.
+          // A claim that a pin stands against says nothing of the lock: the watch of pins judges that.
+          const isPinned = found?.row?.pinnedFor !== undefined;
+          const isJudged = found?.isDone === true || !(isPinned || isTogether(message));
+          if (words !== undefined && isJudged) this.#backend.answered(message, words, decision);
+          this.#wire.answered?.(message, words);
+        }
+        return answer;
+      },
+      list: (...args) => ask([{ ...about, step: 'reports' }], () => records.list(...args)),
+      editions: (name, ...args) =>
+        ask([{ ...about, step: 'history', name, records: [name] }], () => records.editions(name, ...args)),
+    };
+  }
+
+  /** What is known here of the clock of the backend. */
+  get decision(): Decision {
+    const { now: at } = this.#backend;
+    try {
+      const { earliest, latest } = this.#clock.span();
+      const isRight = at > earliest - ROUNDING_MS && at < latest + ROUNDING_MS;
+      return { at, width: isRight ? latest - earliest : Infinity };
+    } catch {
+      return { at, width: Infinity };
+    }
+  }
+
+  /** A decision that is made now. Later it is worth nothing if the clock was set since, or the data were lost. */
+  #decided(): () => Decision {
+    const { decision } = this;
+    const backend = this.#backend;
+    const { breaks } = backend;
+    return () => (backend.breaks === breaks ? decision : { ...decision, width: Infinity });
+  }
+
+  #inDialect(edit: Edit): Edit {
+    const dialect = this.#dialect;
+    if (dialect === undefined || edit.op !== 'put') return edit;
+    if (edit.name.startsWith(REPORT)) return { ...edit, text: dialect.report(edit.text) };
+    return edit.name.startsWith(SNAPSHOT) ? { ...edit, text: dialect.snapshot(edit.text) } : edit;
+  }
+
+  #ask(message: Message): Asked {
     const { now } = this.#timeline;
     this.#waitedMs =
-      now - (this.#asked.get(`${message.step} ${message.name} ${message.token}`)?.shift() ?? now);
+      now - (this.#waiting.get(`${message.step} ${message.name} ${message.token}`)?.shift() ?? now);
     this.#wire.sent(message);
+    const asked = { message, sentAt: this.#machine.monotonic(), at: now };
+    this.#asked.add(asked);
+    return asked;
+  }
+
+  #cells(): Cells {
+    const cells: Cells = {
+      mostEdits: this.#isForManyNames ? 500 : 1,
+      sharesCommands: true,
+      swap: (changes) => (this.#isForManyNames ? this.#swapEach(changes) : this.#swap(changes)),
+      long: (name, ids) => this.#send([name], false, () => this.#backend.long(name, ids)),
+      list: (prefix) => this.#send([prefix], false, () => this.#backend.list(prefix)),
+    };
+    return cells;
+  }
+
+  #swap(changes: readonly Change[]): ReturnType<Cells['swap']> {
+    const decisionOf = this.#decided();
+    const messages = underWay.getStore() ?? [];
+    const sender: Sender = {
+      get decision() {
+        return decisionOf();
+      },
+      askedFor: (effect) => {
+        const found = messages.find((message) => isEffectOf(effect, message));
+        if (found === undefined) this.#wire.strange(effect);
+        return found;
+      },
+      did: (message, effect) => this.#wire.arrived(message, effect),
+    };
+    const backend = this.#backend;
+    const names = changes.map(({ name }) => name);
+    const isSwap = changes.some(({ swap }) => swap !== undefined);
+    return this.#send(names, isSwap, () => backend.swap(changes, sender));
+  }
+
+  /** A report goes with the first of the others. */
+  async #swapEach(changes: readonly Change[]): ReturnType<Cells['swap']> {
+    const [first, ...others] = changes.filter(({ name }) => !name.startsWith(REPORT));
+    if (first === undefined) return this.#swap(changes);
+    const reports = changes.filter(({ name }) => name.startsWith(REPORT));
+    const all = [[first, ...reports], ...others.map((change) => [change])];
+    const found = await Promise.all(all.map((some) => this.#swap(some).catch((error: Error) => error)));
+    const sound = found.find((one): one is Exclude<typeof one, Error> => !(one instanceof Error));
+    if (sound === undefined) throw found[0];
+    const answers = new Map<Change, Seen | Error>();
+    for (const [i, some] of all.entries()) {
+      const answer = found[i] as Awaited<ReturnType<Cells['swap']>> | Error;
+      for (const [j, change] of some.entries())
+        answers.set(change, answer instanceof Error ? answer : (answer.answers[j] as Seen | Error));
+    }
+    return { now: sound.now, answers: changes.map((change) => answers.get(change) as Seen | Error) };
+  }
+
+  /** Sends a command about cells. */
+  async #send<R>(names: readonly string[], isSwap: boolean, carryOut: () => Promise<R>): Promise<R> {
+    const messages = (underWay.getStore() ?? []).filter(({ records }) =>
+      records.some((one) => names.includes(cellOf(one))),
+    );
+    this.#wire.commanded?.(messages);
+    const doze = isSwap ? this.dozesFor : 0;
+    if (doze > 0) await this.#doze(doze);
+    const failed = (how: Failure): void => {
+      for (const message of messages) this.#wire.failed(message, how);
+    };
     const { weather } = this;
     const random = this.#random;
-    this.#unanswered.set(message, { sentAt: this.#machine.monotonic(), at: this.#timeline.now });
-    const answered = <A>(settle: (answer: A) => void): ((answer: A) => void) => {
-      return (answer) => {
-        this.#unanswered.delete(message);
-        settle(answer);
-      };
-    };
     return new Promise<R>((resolve, reject) => {
       const way = (): number => random.between(0.1, weather.longestWay);
       const refuse = (): void => {
-        this.#wire.failed(message, 'is refused');
+        failed('is refused');
         const error = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-        this.#machine.receive(1, () => answered(reject)(error));
+        this.#machine.receive(1, () => reject(error));
       };
       if (weather.isCut) return refuse();
       const isLostBack = random.chance(weather.lostBack);
-      const took = weather.takes === undefined ? undefined : this.#took(message.step, weather.takes);
+      const took = weather.takes === undefined ? undefined : this.#took(messages, weather.takes);
       const wayBack = took === undefined ? way() : random.between(0, took);
       const arrive = (isFirst: boolean): void => {
         if (!this.#backend.isUp) {
           if (isFirst) refuse();
           return;
         }
-        void Promise.resolve(carryOut()).then((answer) => {
-          this.#wire.arrived(message, answer);
-          if (isFirst && isLostBack) this.#wire.failed(message, 'loses its answer');
-          if (!isFirst) this.#wire.failed(message, 'is carried out twice');
-          if (!isFirst || isLostBack) return;
-          this.#machine.receive(wayBack, () => {
-            this.#wire.answered?.(message, answer);
-            answered(resolve)(answer);
-          });
+        void carryOut().then((answer) => {
+          if (isFirst && isLostBack) failed('loses its answer');
+          if (!isFirst) failed('is carried out twice');
+          if (isFirst && !isLostBack) this.#machine.receive(wayBack, () => resolve(answer));
         });
       };
-      const isLate = isWrite(message.step) && random.chance(weather.lateWrite);
+      const isLate = isSwap && random.chance(weather.lateSwap);
       const usual = (): number => (took === undefined ? way() : took - wayBack);
-      const wayThere = isLate ? random.between(200, LATEST_WRITE_MS) : usual();
-      if (random.chance(weather.lostThere)) this.#wire.failed(message, 'is lost');
+      const wayThere = isLate ? random.between(200, LATEST_SWAP_MS) : usual();
+      if (random.chance(weather.lostThere)) failed('is lost');
       else this.#timeline.plan(wayThere, () => arrive(true));
       if (random.chance(weather.twice)) {
         this.#timeline.plan(wayThere + random.between(1, LATEST_TWIN_MS), () => arrive(false));
       }
     });
   }
+
+  /** The machine is suspended between a decision and its swap. */
+  #doze(ms: number): Promise<void> {
+    this.dozesFor = 0;
+    this.#wire.dozes(ms);
+    this.#machine.standStill();
+    this.#timeline.plan(ms, () => this.#machine.goOn());
+    return new Promise((resolve) => this.#machine.receive(0, resolve));
+  }
 }
 
-function reportIn(report: InstanceReport | undefined): Pick<Message, 'report' | 'instance'> {
-  return report === undefined ? {} : { report: report.text, instance: report.instance };
+/** A swap has done what no step of its instance asked for. */
+export function strangeSwap(referee: Referee, name: string, effect: Effect): void {
+  referee.holds('swaps', false, () => `${name}: ${wordsOfEffect(effect)}, which it was not asked for`);
 }
-
-/** The answer of the backend in a few words: the decisive fields of its rows and snapshots only. */
-export function wordsOfAnswer(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null) return String(answer ?? 'nothing');
-  const words = Object.entries(answer).map(([name, value]) => {
-    const isNumber = typeof value === 'number' && !Number.isInteger(value);
-    return TOLD.includes(name) ? `${name} ${isNumber ? value.toFixed(1) : value}` : '';
-  });
-  return words.filter((word) => word !== '').join(', ');
-}
-
-const TOLD = ['state', 'kind', 'token', 'leaseLeft', 'holdLeft', 'tookOver', 'version', 'age'];

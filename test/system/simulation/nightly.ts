@@ -1,4 +1,4 @@
-import type { Message } from './network.ts';
+import type { Message } from './message.ts';
 import type { LoadRun } from './subject.ts';
 import type { World } from './world.ts';
 

@@ -13,7 +13,8 @@ export type Rule =
   | 'everywhere'
   | 'signals'
   | 'holder'
-  | 'upgrade';
+  | 'upgrade'
+  | 'swaps';
 
 /** A violated rule. */
 export interface Violation {

@@ -1,5 +1,5 @@
 import { CALENDAR_MS, type Instance } from './instance.ts';
-import type { Message } from './network.ts';
+import type { Message } from './message.ts';
 import { MOODS } from './source.ts';
 import type { Call } from './subject.ts';
 import type { World } from './world.ts';
@@ -115,7 +115,7 @@ export class Rest {
   async #agrees(): Promise<void> {
     const { scenario, timeline, referee } = this.#world;
     const [first, ...others] = this.#world.open;
-    if (first === undefined || !scenario.hasLock || !scenario.hasStore) return;
+    if (first === undefined || !scenario.hasStore) return;
     timeline.plan(0, () => this.#world.actions.refresh(first));
     const settledAt = timeline.now + 2000;
     await this.#readsFor(settledAt, 250);
@@ -219,7 +219,7 @@ export class Rest {
     for (const { running, waiting, status } of subjects.values()) {
       if (running.size > 0 || waiting.size > 0 || status?.running === true) return true;
     }
-    const now = this.#world.backendMachine.monotonic();
+    const { now } = this.#world.backend;
     // The release of a lease is tried again while the lease lasts.
     for (const { requestId } of this.#world.leases.open(now)) {
       if (this.#requests.get(requestId) === instance) return true;

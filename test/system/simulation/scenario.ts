@@ -14,6 +14,7 @@ export interface Scenario extends Faults {
   /** Without faults and without actions of operators. */
   readonly isCalm: boolean;
   readonly hasLock: boolean;
+  /** Beside a lock. */
   readonly hasStore: boolean;
   readonly timeout: number;
   readonly coolDown: { readonly initial: number; readonly factor: number; readonly max: number };
@@ -59,7 +60,7 @@ export function drawScenario(random: Random): Scenario {
     instances: hasLock ? random.whole(1, 4) : random.whole(1, 2),
     isCalm,
     hasLock,
-    hasStore: random.chance(0.8),
+    hasStore: random.chance(0.8) && hasLock,
     leaseFor: random.pick([300, 600, 2000, 6000]),
     period,
     timeout: random.pick([500, 2000, 8000]),

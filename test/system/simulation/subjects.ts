@@ -12,7 +12,7 @@ export function subjectsOf(instance: Instance): Map<string, Subject> {
   const mayLoadWithoutLock = whenBackendDown === 'load';
   const common = { timeout, coolDown, mayLoadWithoutLock, mayBeTooStale: false };
   const alone = { ...common, hasLock: false, hasStore: false, lockName: undefined, holdsValue: true };
-  const isShared = hasLock || hasStore;
+  const isShared = hasLock;
   const shared = (lockName: string): SubjectOptions => ({
     ...alone,
     hasLock,

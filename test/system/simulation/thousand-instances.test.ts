@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { createSignals } from '../../../src/signals/create-signals.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
+import { Link } from '../../support/cluster.ts';
 
 const INSTANCES = 1000;
 const MEMBERS = 100;
@@ -21,8 +20,7 @@ class Fleet {
   readonly #listeners: Set<(text: string) => void> = new Set();
 
   constructor() {
-    const memory = memoryBackend({ clock: this.clock });
-    const [lock, store] = [lockOf(memory), storeOf(memory)];
+    const records = memoryRecords(this.clock);
     const signals = (): ReturnType<typeof createSignals> =>
       createSignals({
         send: (text) => this.#listeners.forEach((listener) => void listener(text)),
@@ -33,22 +31,16 @@ class Fleet {
       });
     const now = (): number => this.clock.monotonic();
     for (let instance = 0; instance < INSTANCES; instance++) {
-      const counted = {
-        ...store,
-        read: (...args: Parameters<typeof store.read>) => {
-          this.reads.push(now());
-          return store.read(...args);
-        },
-        versions: (...args: Parameters<typeof store.versions>) => {
-          this.checks.push(now());
-          return store.versions(...args);
-        },
+      const link = new Link(records, { signals: signals() });
+      link.fault = (step) => {
+        if (step === 'read') this.reads.push(now());
+        if (step === 'check') this.checks.push(now());
+        return undefined;
       };
-      const own = wrapStore(counted, { signals: signals() });
       for (let member = 0; member < MEMBERS; member++) {
         const value = new RefreshingValue({
           ...{ name: `v${member}`, clock: this.clock, logger: false as const },
-          backend: { store: own, ...(member === 0 && { lock }) }, // a change of the first one reaches all instances
+          backend: link.backend, // a change of the first one reaches all instances
           ...{ propagateWithin: WITHIN, schedule: { hours: 1 }, load: () => 0, required: false },
           initial: { value: 0, loadedAt: this.clock.now() },
         });

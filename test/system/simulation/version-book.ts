@@ -1,7 +1,7 @@
-import type { WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import type { Message } from './message.ts';
 import type { Referee } from './referee.ts';
 
-/** A model of the versions of all names in the store: it rejects a write with an older token (rule 12). */
+/** A model of the versions of all names in the store: it takes no write with an older token (rule 12). */
 export class VersionBook {
   readonly #versions: Map<string, number> = new Map();
   readonly #referee: Referee;
@@ -10,22 +10,24 @@ export class VersionBook {
     this.#referee = referee;
   }
 
-  written(name: string, token: number | undefined, answer: WriteAnswer): void {
+  /** A swap has written a version. */
+  written({ name, token, over, expected }: Message, version: number): void {
     const held = this.#versions.get(name) ?? 0;
-    const mustBe = token !== undefined && token < held ? 'refused' : 'written';
-    this.#referee.holds(
-      12,
-      answer.kind === mustBe,
-      () => `${name}: token ${token} after version ${held} was ${answer.kind}`,
-    );
-    if (answer.kind === 'refused') return;
-    const isNext = token === undefined ? answer.version > held : answer.version === token;
-    this.#referee.holds(
-      12,
-      isNext,
-      () => `${name}: token ${token} became version ${answer.version} after ${held}`,
-    );
-    this.#versions.set(name, answer.version);
+    const isNext = token === undefined ? version > held : version === token;
+    const isNewer = version >= held || over === held;
+    const isExpected = expected === undefined || expected === held;
+    this.#referee.holds(12, isNext && isNewer && isExpected, () => {
+      return `${name}: token ${token} became version ${version} after ${held}`;
+    });
+    this.#versions.set(name, version);
+  }
+
+  /** A write is answered. */
+  answered({ name, token, expected, sparesPinned = false }: Message, kind: 'written' | 'refused'): void {
+    const held = this.#versions.get(name) ?? 0;
+    const isOlder = token !== undefined && token < held;
+    const isRight = kind === 'written' || isOlder || expected !== undefined || sparesPinned;
+    this.#referee.holds(12, isRight, () => `${name}: token ${token} after version ${held} was ${kind}`);
   }
 
   /** The store has lost all its data. */

@@ -4,13 +4,13 @@ import { DeployedWorld } from './deployed/world.ts';
 import { KeysWorld } from './keys/world.ts';
 import { World } from './world.ts';
 
-/** The trace without the names that differ in each process. */
+/** The trace without the names that differ in each process, and with each instance in it. */
 async function traceOf(
   Kind: typeof World | typeof DataWorld | typeof KeysWorld | typeof DeployedWorld,
   seed: number,
 ): Promise<string> {
   const { trace } = await new Kind(seed, true).run();
-  return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '…');
+  return trace.join('\n').replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(\/\d+)?/g, '…');
 }
 
 it.each([World, DataWorld, KeysWorld, DeployedWorld])(
@@ -34,7 +34,7 @@ it.each([
   ['instances, faults, rounds, and their end', World, () => WORDS],
   ['bad data, guards, refused values, pins, marks', DataWorld, () => WORDS_OF_DATA],
   ['marks on keys, guards, evicted keys', KeysWorld, () => WORDS_OF_KEYS],
-  ['deployments, two backends, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
+  ['deployments, a crowd, initial and kept values', DeployedWorld, () => WORDS_OF_DEPLOYED],
 ] as const)('what is simulated happens: %s', { timeout: 240_000 }, async (_, Kind, words) => {
   const unseen = new Set(words());
   for (let seed = 1; unseen.size > 0 && seed <= MAX_WORLDS; seed++) {
@@ -71,7 +71,15 @@ const WORDS_OF_DATA = [
   ...['returns half editions', 'returns empty editions', 'returns garbage editions', 'with nothing: true'],
   ...['it shrinks by 50 %', 'refused', 'cause rolled-back', 'PINNED', 'REFUSED', 'BACKEND_DOWN'],
   ...['rollback to', 'unpin (', 'refresh past the guard (', 'set here (', 'gives true', 'gives false'],
-  ...['dropped (', 'invalidated (', 'refresh everywhere (', 'versions of', 'crashes', 'stands still'],
+  ...[
+    'dropped (',
+    'invalidated (',
+    'refresh everywhere (',
+    'versions →',
+    'history →',
+    'crashes',
+    'stands still',
+  ],
   ...['is lost', 'loses its answer', 'took-over', 'comes back empty', 'has damaged its snapshots'],
   ...['a signal: ', 'a forged signal: '],
 ];
@@ -85,7 +93,7 @@ const WORDS_OF_KEYS = [
 
 const WORDS_OF_DEPLOYED = [
   ...['is replaced', 'first read: 0', 'cause restored', 'cause loaded', 'cause adopted', 'kept'],
-  ...['writes as the older', 'writes as the newer', 'the lock is crowded', 'the store is crowded'],
+  ...['writes as the older', 'writes as the newer', 'the backend is crowded'],
   ...['refresh everywhere', 'drop everywhere', 'everywhere', 'cause set'],
-  ...['its connection to the store is cut', 'comes back empty', 'held', 'failed'],
+  ...['its connection is cut', 'comes back empty', 'held', 'failed'],
 ];

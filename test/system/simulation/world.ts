@@ -4,8 +4,9 @@ import { Commands } from './commands.ts';
 import { Instance } from './instance.ts';
 import { Leases } from './leases.ts';
 import type { Machine } from './machine.ts';
-import { Misfortunes, moodOf } from './misfortunes.ts';
-import { CLIENT_TIMEOUT_MS, isWrite, type Message, WEATHER, type Wire, wordsOfAnswer } from './network.ts';
+import { isWrite, type Message, wordsOfAnswer, wordsOfEffect, wordsOfMessage } from './message.ts';
+import { engineClock, Misfortunes, moodOf } from './misfortunes.ts';
+import { CLIENT_TIMEOUT_MS, strangeSwap, WEATHER, type Wire } from './network.ts';
 import { Nightly } from './nightly.ts';
 import { Random } from './random.ts';
 import { Rest } from './rest.ts';
@@ -41,6 +42,8 @@ export class World extends Cluster<Instance> {
   readonly #leaseWatch: Leases;
   readonly #rest: Rest;
   readonly #writesSent: Map<string, number> = new Map();
+  readonly #readsUnderWay: Map<Message, number> = new Map();
+  #slowestRead = 0;
   readonly #slowestWrites: Map<string, number> = new Map();
   readonly #writesUnderWay: Map<Message, number> = new Map();
   /** The last arrival of a write of a name with a token for which its sender no longer waited. */
@@ -50,7 +53,7 @@ export class World extends Cluster<Instance> {
     const random = new Random(seed);
     const scenario = drawScenario(random);
     const longestBackoff = scenario.coolDown.initial;
-    super({ seed, random, isTraced, longestBackoff, keepVersions: 1 });
+    super({ seed, random, isTraced, longestBackoff });
     this.scenario = scenario;
     this.source = new Source(this);
     this.#leaseWatch = new Leases(this);
@@ -59,6 +62,7 @@ export class World extends Cluster<Instance> {
     this.#rest = new Rest(this);
     this.actions = new Actions(this);
     this.misfortunes = new Misfortunes<World>(this, {
+      engineClock,
       mood: moodOf(8, MOODS, ['well', 'well', 'ill', 'down']),
     });
     this.startAll();
@@ -127,31 +131,43 @@ export class World extends Cluster<Instance> {
     return (this.#stragglers.get(`${options.lockName} ${token}`) ?? 0) > at;
   }
 
-  /** The longest delay of a message. */
-  get slowestWay(): number {
-    return WEATHER.slow.longestWay;
+  /**
+   * How much older a snapshot may look: neither its writer nor its reader knows the clock of the backend better than by a command, and its
+   * reader counts the time of the answer twice.
+   */
+  get mostClockError(): number {
+    return 4 * WEATHER.slow.longestWay + this.#slowestRead + this.backend.steppedMs;
   }
 
   /** @param instanceOf the process, once it is made. */
   wireOf(name: string, instanceOf: () => Instance): Wire {
-    const what = ({ step, name: ofMember, token }: Message): string =>
-      `${step} ${ofMember}${token ? ` ${token}` : ''}`;
     return {
       sent: (message) => {
-        this.trace.add(name, () => `${what(message)} →`);
+        this.trace.add(name, () => `${wordsOfMessage(message)} →`);
         const { payload = '' } = message;
-        if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, this.timeline.now);
         const instance = instanceOf();
+        const madeAt = this.timeline.now - instance.link.hasWaitedMs;
+        if (!this.#writesSent.has(payload)) this.#writesSent.set(payload, madeAt);
         this.#leaseWatch.sent(instance, message);
         if (isWrite(message.step) || message.as === 'done')
           this.#writesUnderWay.set(message, this.timeline.now);
+        if (message.step === 'read') this.#readsUnderWay.set(message, this.timeline.now);
         this.commands.sent(instance, message);
         this.nightly.sent(message);
         this.#rest.sent(instance, message);
       },
-      failed: (message, how) => this.trace.add(name, () => `${what(message)} ${how}`),
-      arrived: (message, answer) => {
-        this.trace.add('backend', () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
+      commanded: (messages) => this.commands.commanded(messages),
+      failed: (message, how) => this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`),
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
+      strange: (effect) => strangeSwap(this.referee, name, effect),
+      answered: (message, answer) => {
+        this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
+        const { now } = this.timeline;
+        this.#slowestRead = Math.max(this.#slowestRead, now - (this.#readsUnderWay.get(message) ?? now));
+        this.#readsUnderWay.delete(message);
+      },
+      arrived: (message, effect) => {
+        this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`);
         if (isWrite(message.step)) this.#writeArrived(message);
         else if (message.as === 'done') this.#releaseArrived(message);
       },

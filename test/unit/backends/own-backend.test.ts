@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
-  ObjectRecords,
+  ObjectCells,
   type ObjectStore,
   ObjectsInMemory,
   objectBackend,
 } from '../../../examples/own-backend.ts';
-import { type LockSubject, lockConformance, recordsConformance } from '../../../src/testing/index.ts';
+import { NAME, type Part } from '../../../src/records/names.ts';
+import { recordsConformance } from '../../../src/testing/index.ts';
+import { changedText, type FieldsChange } from '../../support/cell-text.ts';
+import { type BackendSubject, backendLockConformance } from '../../support/lock-conformance/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { type StoreSubject, storeConformance } from '../../support/store-conformance.ts';
 
@@ -14,11 +17,13 @@ const objects = new ObjectsInMemory();
 const down = () => Promise.reject(new Error('the service is down'));
 const nowhere: ObjectStore = { get: down, put: down, delete: down, list: down };
 
-/** Edits the object of a record by hand. */
-async function edit(key: string, change: (record: Record<string, number>) => Record<string, unknown>) {
+/** Edits a part of the object of a name by hand. */
+async function edit(name: string, part: Part, change: FieldsChange) {
+  const key = NAME + name;
   const { text = '{}', revision } = await objects.get(key);
-  const record = JSON.parse(text);
-  await objects.put(key, JSON.stringify({ ...record, ...change(record) }), revision);
+  const kept = JSON.parse(text);
+  const edited = { ...kept, text: changedText(kept.text, part, change) };
+  await objects.put(key, JSON.stringify(edited), revision);
 }
 
 const inTwoYears = () => Date.now() + 731 * 86_400_000;
@@ -34,22 +39,21 @@ async function forget(key: string): Promise<void> {
 }
 
 describe.concurrent('records', () => {
-  const [records, other] = [new ObjectRecords(objects), new ObjectRecords(objects)];
-  for (const { name, run } of recordsConformance({ records: () => records, other: () => other }))
-    it(name, run);
+  const [cells, other] = [new ObjectCells(objects), new ObjectCells(objects)];
+  for (const { name, run } of recordsConformance({ cells: () => cells, other: () => other })) it(name, run);
 });
 
 const [one, another] = [objectBackend(objects), objectBackend(objects)];
 
 describe.concurrent('lock', () => {
-  const subject: LockSubject = {
+  const subject: BackendSubject = {
     lock: () => one,
     other: () => another,
     unreachable: () => objectBackend(nowhere),
-    forget: (name) => forget(`lock/${name}`),
-    damage: (name, field) => edit(`lock/${name}`, DAMAGE[field]),
+    forget: (name) => forget(NAME + name),
+    damage: (name, field) => edit(name, 'lock', DAMAGE[field]),
   };
-  for (const { name, run } of lockConformance(subject)) it(name, run);
+  for (const { name, run } of backendLockConformance(subject)) it(name, run);
 });
 
 const store: StoreSubject = {
@@ -57,7 +61,10 @@ const store: StoreSubject = {
   other: () => storeOf(another),
   unreachable: () => storeOf(objectBackend(nowhere)),
   postdate: (name, ms) =>
-    edit(`snapshot/${name}`, ({ at = 0, changedAt = 0 }) => ({ at: at + ms, changedAt: changedAt + ms })),
+    edit(name, 'snapshot', ({ at, changedAt }) => ({
+      at: Number(at) + ms,
+      changedAt: Number(changedAt) + ms,
+    })),
   inNamespace: (namespace) => storeOf(objectBackend(objects, { namespace })),
 };
 
@@ -73,11 +80,10 @@ describe.concurrent('store with keepVersions', () => {
 });
 
 describe('an object that is damaged', () => {
-  for (const text of ['', 'no JSON', 'null', '3', '{}', '{"older":[]}', '{"older":[],"text":5}'])
+  for (const text of ['', 'no JSON', 'null', '3', '{}', '{"lock":{}}', '{"snapshot":{"older":[],"text":5}}'])
     it(`counts as absent, and is replaced: ${text}`, async () => {
       const objects = new ObjectsInMemory();
-      await objects.put('snapshot/a', text, undefined);
-      await objects.put('lock/a', text, undefined);
+      await objects.put('name/a', text, undefined);
       const backend = objectBackend(objects, { keepVersions: 3 });
       const [lock, store] = [lockOf(backend), storeOf(backend)];
       expect((await store.read('a'))?.payload ?? '').toBe('');
@@ -93,19 +99,14 @@ it('one name that fails is the failure of that name alone', async () => {
       return key.endsWith('b') ? down() : super.get(key);
     }
   }
-  const { answers } = await new ObjectRecords(new Faulty()).apply([
-    { op: 'put', name: 'a', token: 1, text: 'x', older: 0 },
-    { op: 'read', name: 'b' },
-  ]);
-  expect(answers).toMatchObject([
-    { isDone: true, row: { token: 1, text: '' } },
-    new Error('the service is down'),
-  ]);
-});
-
-it('a record that has expired is deleted when it is listed', async () => {
-  const records = new ObjectRecords(objects);
-  await records.apply([{ op: 'put', name: 'expired/a', text: 'x', keepMs: 1, older: 0 }]);
-  await expect.poll(async () => (await records.list('expired/', 10)).rows).toEqual([]);
-  expect(await objects.get('expired/a')).toEqual({ now: expect.any(Number) });
+  const swap = {
+    before: undefined,
+    after: 'x',
+    main: undefined,
+    adds: undefined,
+    drops: [],
+    keepForMs: Infinity,
+  };
+  const { answers } = await new ObjectCells(new Faulty()).swap([{ name: 'a', swap }, { name: 'b' }]);
+  expect(answers).toMatchObject([{ isDone: true }, new Error('the service is down')]);
 });

@@ -89,11 +89,14 @@ describe('loadMany', () => {
     await read;
   });
 
-  it.each(['lock', 'store'] as const)('waits for keys that a %s alone holds up', async (what) => {
+  it.each([
+    ['a lock alone', { store: undefined }],
+    ['a backend', {}],
+  ])('waits for keys that %s holds up', async (_, parts) => {
     const cluster = new ManualCluster();
     const calls: (readonly string[])[] = [];
     const { cache, link } = keyedInstance(cluster, {
-      [what === 'lock' ? 'store' : 'lock']: undefined,
+      ...parts,
       loadMany: (keys) => {
         calls.push(keys);
         return loadMany(keys);

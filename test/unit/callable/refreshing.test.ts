@@ -11,7 +11,6 @@ import {
 import { FakeClock } from '../../../src/testing/index.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { ofOption } from '../../support/option-errors.ts';
-import { storeOf } from '../../support/parts.ts';
 
 const clock = new FakeClock();
 const quiet = { clock, logger: false, retry: false } as const;
@@ -142,9 +141,9 @@ describe('a function with arguments', () => {
   });
 
   it('keeps what it has in a store by its name and arguments', async () => {
-    const store = storeOf(memoryBackend());
+    const backend = memoryBackend();
     const load = async (code: string, year: number): Promise<string> => `${code} in ${year}`;
-    const options = { ...quiet, name: 'cities', backend: { store } };
+    const options = { ...quiet, name: 'cities', backend };
     await refreshing(load, options)('1012', 2025);
     const again = refreshing(async (_code: string, _year: number) => 'loaded again', options);
     expect([await again('1012', 2025), await again('1012', 2026)]).toEqual(['1012 in 2025', 'loaded again']);

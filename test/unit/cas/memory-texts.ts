@@ -1,5 +1,7 @@
-import type { ClockSpan } from '../../../src/backends/cas/date-clock.ts';
+import { TextCells } from '../../../src/backends/cas/text-cells.ts';
 import type { FoundText, SwappableTexts, Swapped, TextKey } from '../../../src/backends/cas/texts.ts';
+import { type ClockSpan, KnownClock } from '../../../src/records/cells/known-clock.ts';
+import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
 
 /** The server: its texts, and its clock. */
 export class Server {
@@ -47,8 +49,13 @@ export class MemoryTexts implements SwappableTexts {
   readonly #server: Server;
   readonly #bounds: ClockSpan;
 
+  suspendedMs = 0;
+  /** Of this machine: it goes as that of the server, but while it is suspended. */
+  readonly clock: { monotonic(): number };
+
   constructor(server: Server, earliest = 0, latest = 0) {
     this.#server = server;
+    this.clock = { monotonic: () => server.now - this.suspendedMs };
     this.#bounds = { earliest, latest };
   }
 
@@ -63,11 +70,18 @@ export class MemoryTexts implements SwappableTexts {
     return keys.map((key) => this.#server.texts.get(idOf(key)));
   }
 
-  async swap(key: TextKey, before: string | undefined, after: string, keepForMs: number): Promise<Swapped> {
+  async swap(
+    key: TextKey,
+    before: string | undefined,
+    after: string | undefined,
+    keepForMs: number,
+  ): Promise<Swapped> {
     this.#command('swap');
     const present = this.#server.texts.get(idOf(key));
-    if (present !== before) return { isDone: false, present };
-    this.#server.texts.set(idOf(key), after);
+    const isThere = present !== undefined && present === after;
+    if (present !== before) return isThere ? { isDone: true } : { isDone: false, present };
+    if (after === undefined) this.#server.texts.delete(idOf(key));
+    else this.#server.texts.set(idOf(key), after);
     this.#server.keep(idOf(key), keepForMs);
     await this.after('swap');
     return { isDone: true };
@@ -109,6 +123,15 @@ export class MemoryTexts implements SwappableTexts {
     this.#server.expire();
     this.#isAnswered = true;
   }
+}
+
+/** Records of that client. */
+export function swappedIn(texts: MemoryTexts, retentionMs: number = Infinity): SwappedRecords {
+  return new SwappedRecords(
+    new TextCells(texts),
+    retentionMs,
+    new KnownClock(() => texts.clock.monotonic(), true),
+  );
 }
 
 function idOf({ partition, sort }: TextKey): string {

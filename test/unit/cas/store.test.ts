@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { SwappedRecords } from '../../../src/backends/cas/swapped-records.ts';
-import { split } from '../../../src/backends/cas/text-parts.ts';
+import { split } from '../../../src/backends/cas/text-cells.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
 import { storeOn } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
-import { CLOCKS, MemoryTexts, Server } from './memory-texts.ts';
+import { CLOCKS, MemoryTexts, Server, swappedIn } from './memory-texts.ts';
 
 function storeOf(records: MemoryTexts, keepVersions = 1, namespace?: string) {
-  return storeOn(new SwappedRecords(records, Infinity), { keepVersions, namespace }, { options: [] });
+  return storeOn(swappedIn(records), { keepVersions, namespace }, { options: [] });
 }
 
 const LONG = 'x'.repeat(3500);
@@ -30,7 +30,8 @@ describe('a store on records that are swapped', () => {
   });
 
   it('a short payload is a command to write and one to read, a long one has its parts besides', async () => {
-    const records = new MemoryTexts(new Server());
+    const server = new Server();
+    const records = new MemoryTexts(server);
     const store = storeOf(records);
     await store.write('a', 'short', TOKEN);
     records.commands.length = 0;
@@ -39,32 +40,43 @@ describe('a store on records that are swapped', () => {
     expect(records.commands.splice(0)).toEqual(['swap', 'read']);
     await store.write('a', LONG, TOKEN + 2);
     await store.read('a');
-    expect(records.commands).toEqual(['read', ...Array(4).fill('put'), 'swap', 'read', 'read']);
+    const read = ['read', 'read', 'read']; // the record, the first part, the others
+    expect(records.commands).toEqual([...Array(4).fill('put'), 'swap', ...read]);
+    const other = new MemoryTexts(server);
+    await storeOf(other).write('a', LONG, TOKEN + 3);
+    expect(other.commands.slice(0, 6)).toEqual(['read', ...Array(4).fill('put'), 'swap']);
   });
 
-  it('the parts of a payload are kept no longer than a record that is kept for less, however many versions are', async () => {
+  it('the parts of a payload are kept for a few times as long as a record, however many versions are', async () => {
     const records = new MemoryTexts(new Server());
     const retentionMs = 86_400_000;
-    const kept = new SwappedRecords(records, retentionMs);
-    const store = storeOn(kept, { keepVersions: 10 }, { options: [] });
+    const store = storeOn(swappedIn(records, retentionMs), { keepVersions: 10 }, { options: [] });
     await store.write('absent', '', TOKEN, undefined, 60_000);
     expect(records.keptForMs).toEqual([]);
     await store.write('absent', LONG, TOKEN + 1, undefined, 60_000);
     const hour = 3_600_000;
-    expect(records.keptForMs).toEqual(Array(4).fill(60_000 + hour));
-    await store.write('present', 'short', TOKEN);
-    expect(records.keptForMs.at(-1)).toBe(11 * retentionMs + hour);
+    expect(records.keptForMs.splice(0)).toEqual(Array(4).fill(3 * 60_000 + hour));
+    await store.write('present', LONG, TOKEN);
+    expect(records.keptForMs).toEqual(Array(4).fill(3 * retentionMs + hour));
   });
 
-  it.each([1, 3])(
-    'a long payload that is only confirmed for many retentions stays, with %i versions kept, and its parts are written once in each',
-    async (keepVersions) => {
+  it.each([
+    [1, 'its writer'],
+    [3, 'its writer'],
+    [3, 'another instance'],
+  ])(
+    'a long payload that is only confirmed for many retentions stays, with %i versions kept, and %s writes its parts once in each',
+    async (keepVersions, who) => {
       const server = new Server();
-      const records = new MemoryTexts(server);
       const retentionMs = 86_400_000;
-      const store = storeOn(new SwappedRecords(records, retentionMs), { keepVersions }, { options: [] });
+      const open = (texts: MemoryTexts) =>
+        storeOn(swappedIn(texts, retentionMs), { keepVersions }, { options: [] });
+      const written = new MemoryTexts(server);
+      const writer = open(written);
       const payloads = Array.from({ length: keepVersions }, (_, i) => `${i}${LONG}`);
-      for (const [i, payload] of payloads.entries()) await store.write('a', payload, TOKEN + i);
+      for (const [i, payload] of payloads.entries()) await writer.write('a', payload, TOKEN + i);
+      const records = who === 'its writer' ? written : new MemoryTexts(server);
+      const store = who === 'its writer' ? writer : open(records);
       const parts = partsIn(server).length;
       const version = TOKEN + keepVersions - 1;
       records.keptForMs.length = 0;
@@ -96,11 +108,23 @@ describe('a store on records that are swapped', () => {
     const store = storeOf(new MemoryTexts(server));
     await store.write('a', LONG, TOKEN);
     const [key, record] = [...server.texts].find(([name]) => !name.includes('part/')) as [string, string];
-    server.texts.set(key, JSON.stringify({ ...JSON.parse(record), text }));
+    server.texts.set(key, withFields(record, 'snapshot', { text }));
     expect((await store.read('a'))?.damage).toBeDefined();
     expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
     expect(await store.read('a')).toMatchObject({ payload: 'mended' });
   });
+
+  it.each(['', 'garbage', '1 x\n', '0 5\ntext'])(
+    'a payload whose first part was edited to %j is damage',
+    async (part) => {
+      const server = new Server();
+      const store = storeOf(new MemoryTexts(server));
+      await store.write('a', LONG, TOKEN);
+      server.texts.set(partsIn(server).find((key) => key.endsWith('/0')) as string, part);
+      expect((await store.read('a'))?.damage).toContain('the field text');
+      expect(await store.write('a', 'mended', TOKEN + 1)).toMatchObject({ kind: 'written' });
+    },
+  );
 
   it('a report is a command, after a read where the clock is not known yet', async () => {
     const records = new MemoryTexts(new Server());
@@ -130,7 +154,7 @@ describe('a store on records that are swapped', () => {
     const records = new MemoryTexts(server);
     records.before = (command) => {
       if (command === 'swap')
-        server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 9 }));
+        server.texts.set('name/a\0v1', withFields(undefined, 'snapshot', { ...HEAD, token: TOKEN + 9 }));
     };
     expect(await storeOf(records).write('a', LONG, TOKEN + 4)).toEqual({
       kind: 'refused',
@@ -177,9 +201,8 @@ describe('a store on records that are swapped', () => {
     const server = new Server();
     const store = storeOf(new MemoryTexts(server), 3);
     for (const version of [TOKEN, TOKEN + 1]) await store.write('a', LONG, version);
-    const key = 'snapshot/a\0v1';
-    const record = JSON.parse(server.texts.get(key) as string);
-    server.texts.set(key, JSON.stringify({ ...record, until: Number.MAX_SAFE_INTEGER }));
+    const key = 'name/a\0v1';
+    server.texts.set(key, withFields(server.texts.get(key), 'snapshot', { until: Number.MAX_SAFE_INTEGER }));
     const history = await store.history('a');
     expect(history.map(({ damage }) => damage)).toEqual([expect.stringContaining('until'), undefined]);
     const earlier = await store.read('a', -1, TOKEN);
@@ -196,7 +219,7 @@ describe('a store on records that are swapped', () => {
       reads += 1;
       if (reads !== 2) return;
       for (const key of partsIn(server)) server.texts.delete(key);
-      server.texts.set('snapshot/a\0v1', JSON.stringify({ ...HEAD, token: TOKEN + 1 }));
+      server.texts.set('name/a\0v1', withFields(undefined, 'snapshot', { ...HEAD, token: TOKEN + 1 }));
     };
     expect(await storeOf(records).read('a')).toMatchObject({ version: TOKEN + 1, payload: 'next' });
     await store.write('a', LONG, TOKEN + 2);
@@ -205,6 +228,23 @@ describe('a store on records that are swapped', () => {
     expect((await store.history('a'))[0]).toMatchObject({ version: TOKEN + 2, bytes: 3500 });
     server.texts.delete(partsIn(server)[0] as string);
     expect((await store.history('a'))[0]?.damage).toContain('missing');
+  });
+
+  it('a deletion leaves the lease that another instance gets meanwhile', async () => {
+    const server = new Server();
+    const records = new MemoryTexts(server);
+    const store = storeOf(records);
+    await store.write('a', LONG, TOKEN);
+    const key = 'name/a\0v1';
+    records.before = (command) => {
+      if (command !== 'swap') return;
+      records.before = () => {};
+      server.texts.set(key, withFields(server.texts.get(key), 'lock', HEAD));
+    };
+    expect(await store.delete('a')).toBe(true);
+    expect(partIn(server.texts.get(key), 'lock')).toMatchObject(HEAD);
+    expect(await store.read('a')).toBeUndefined();
+    await expect.poll(() => partsIn(server)).toEqual([]);
   });
 
   it('versions that are listed while a write deletes the oldest one are those after it', async () => {
@@ -237,19 +277,22 @@ describe('a store on records that are swapped', () => {
     expect((await storeOf(new MemoryTexts(server, 0, 1000)).read('a'))?.age).toBe(6000);
   });
 
-  it.each(['<html>', '{"older":[]}', '{"older":[{}],"token":1,"at":1,"text":""}'])(
-    'a text that is no head is damage, and refuses no write: %s',
-    async (text) => {
-      const server = new Server();
-      server.texts.set('snapshot/a\0v1', text);
-      const store = storeOf(new MemoryTexts(server));
-      expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
-      expect(await store.versions(['a'])).toEqual([0]);
-      expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
-      expect(await store.write('a', 'next', TOKEN)).toMatchObject({ kind: 'written' });
-      expect(await store.read('a')).toMatchObject({ version: TOKEN, payload: 'next' });
-    },
-  );
+  it.each([
+    '<html>',
+    '{"older":[]}',
+    '{"snapshot":3}',
+    '{"snapshot":{"older":[]}}',
+    '{"snapshot":{"older":[{}],"token":1,"at":1,"text":""}}',
+  ])('a text that is no head is damage, and refuses no write: %s', async (text) => {
+    const server = new Server();
+    server.texts.set('name/a\0v1', text);
+    const store = storeOf(new MemoryTexts(server));
+    expect(await store.read('a')).toMatchObject({ payload: '', damage: expect.any(String) });
+    expect(await store.versions(['a'])).toEqual([0]);
+    expect((await store.history('a'))[0]?.damage).toEqual(expect.any(String));
+    expect(await store.write('a', 'next', TOKEN)).toMatchObject({ kind: 'written' });
+    expect(await store.read('a')).toMatchObject({ version: TOKEN, payload: 'next' });
+  });
 });
 
 const WRITTEN_AT = Date.UTC(2026, 0, 1);

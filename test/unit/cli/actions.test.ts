@@ -4,15 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { ExitCode } from '../../../src/cli/command-line.ts';
 import { run } from '../../../src/cli/program.ts';
 import type { AuditRecord, ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { Link } from '../../support/cluster.ts';
 
 const LOGIN = 'authorization: Bearer of-ann';
 const TIMEOUT = { timeout: 60_000 };
@@ -23,24 +22,15 @@ interface Result {
   readonly err: string;
 }
 
-/** The object, whose methods reject while the backend is down. */
-function breakable<T extends object>(object: T, backend: { readonly isDown: boolean }): T {
-  return new Proxy(object, {
-    get: (_, name) => {
-      const field: unknown = Reflect.get(object, name);
-      if (typeof field !== 'function') return field;
-      return (...args: unknown[]) =>
-        backend.isDown ? Promise.reject(new Error('connect ECONNREFUSED')) : field.apply(object, args);
-    },
-  });
-}
-
-/** Instances of a service that share a lock and a store, or have none. */
+/** Instances of a service that share a backend, or have none. */
 function cluster({ isShared = true } = {}) {
   const backend = { isDown: false };
-  const lock = breakable(lockOf(memoryBackend()), backend);
-  const store = breakable(storeOf(memoryBackend({ keepVersions: 5 })), backend);
-  const shareable = () => ({ lock: asLock(lock), store: wrapStore(store) });
+  const records = memoryRecords(systemClock);
+  const shareable = () => {
+    const link = new Link(records, { keepVersions: 5 });
+    link.fault = () => (backend.isDown ? 'refused' : undefined);
+    return link.backend;
+  };
   const source = { prices: [1, 2, 3, 4] };
   const start = async (options: ConsoleOptions = {}) => {
     const shared = isShared && {
@@ -281,11 +271,11 @@ describe('an action', () => {
     const { start, backend } = cluster();
     const { type, prices } = await start();
     backend.isDown = true;
-    const down = 'the backend is unavailable: connect ECONNREFUSED';
+    const down = 'the backend is unavailable: ECONNREFUSED';
     const nothing = `tickless: ${down}\nNothing was changed: try again when the backend answers\n`;
     const hereOnly = 'on this instance only, do it again when the backend answers: price list: ';
     for (const [args, err] of [
-      [['release', 'nightly-report'], nothing.replace('the backend is unavailable: ', '')],
+      [['release', 'nightly-report'], nothing],
       [['rollback', 'price list'], nothing],
       [['pin', 'price list'], nothing],
       [['invalidate', 'price list'], `tickless: invalidated ${hereOnly}${down}\n`],

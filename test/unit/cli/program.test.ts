@@ -9,7 +9,7 @@ import type { ConsoleOptions } from '../../../src/console/index.ts';
 import { nodeConsole } from '../../../src/console/node.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { lockOf } from '../../support/parts.ts';
 
 const closes: (() => unknown)[] = [];
 afterEach(async () => {
@@ -20,8 +20,7 @@ const SECRET = 'Bearer of-ann';
 
 /** A console, and a terminal at which a person answers. */
 async function service(options: ConsoleOptions = {}) {
-  const lock = lockOf(memoryBackend());
-  const backend = { lock, store: storeOf(memoryBackend({ keepVersions: 5 })) };
+  const backend = memoryBackend({ keepVersions: 5 });
   const group = new RefreshGroup({ name: 'shop', backend, logger: false, retry: false });
   let edition = 0;
   const prices = group.value({ name: 'prices', load: async () => ({ edition: ++edition }) });
@@ -60,7 +59,7 @@ async function service(options: ConsoleOptions = {}) {
     });
     return { code, out: out.join(''), err: err.join('') };
   };
-  return { group, prices, lock, url, type, asked };
+  return { group, prices, lock: lockOf(backend), url, type, asked };
 }
 
 it('shows a problem of a member that its own errors do not say', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredReport } from '../../../src/cluster/store-contract.ts';
 import type { FleetMember } from '../../../src/data/fleet.ts';
 import { PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { LOCK, SNAPSHOT } from '../../../src/records/names.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import {
   type Instance,
@@ -13,7 +13,7 @@ import {
 } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { manualValue } from '../../support/manual-value.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
+import { partsOn, recordsWith } from '../../support/parts.ts';
 
 const HOUR = 3_600_000;
 const hourly = { schedule: { hours: 1 } } as const;
@@ -34,15 +34,15 @@ async function nextRound(
 }
 
 describe('the fleet, by the reports of rounds', () => {
-  it('has reports in the write of the leader and in the reads of the others, and costs no command', async () => {
+  it('has reports in the commands of the leader and of the others, and costs no command', async () => {
     const cluster = new ManualCluster();
     const [a, b, c] = (await cluster.warm(3, hourly)) as [Instance, Instance, Instance];
     await nextRound(cluster, [a, b, c], 1);
     const sent = [a, b, c].map(({ link }) => link.commands.splice(0));
     expect(sent.map((all) => all.map(({ step, report }) => [step, report !== undefined]))).toEqual([
-      [['acquire', false], ['write', true], ['release', false]],
-      [['acquire', false], ['read', true]],
-      [['acquire', false], ['read', true]],
+      [['acquire', true], ['write', true]],
+      [['acquire', true]],
+      [['acquire', true]],
     ]); // biome-ignore format: a line for each instance
     const version = a.value.inspect().lock?.version;
     expect(await memberIn(cluster)).toMatchObject({ version, of: 3, holding: 1, takingOver: 2, behind: [] });
@@ -64,7 +64,7 @@ describe('the fleet, by the reports of rounds', () => {
     const { cluster, a } = await warmOne(hourly);
     await a.value.invalidate();
     await cluster.readAfter(60_000, a);
-    const [report] = a.link.commands.flatMap((one) => (one.step === 'read' && one.report?.text) || []);
+    const [report] = a.link.commands.flatMap((one) => (one.step === 'acquire' && one.report?.text) || []);
     expect(report).toContain('"name":"v"');
     expect(report).not.toContain('takingOver');
   });
@@ -95,12 +95,12 @@ describe('the fleet, by the reports of rounds', () => {
     await nextRound(cluster, [a, b], 2);
     await a.value.close();
     const serials = a.link.commands.flatMap(({ report }) => report?.serial ?? []);
-    expect(serials).toEqual([3, 4, 5]); // two before, of its first round
+    expect(serials).toEqual([3, 4, 5, 6, 7]); // two before, of its first round
   });
 
   it('takes no report back that may still be on its way, nor where others are left', async () => {
     const { cluster, a } = await warmOne(hourly);
-    const apart = { clock: cluster.clock, backend: { store: a.link.store }, propagateWithin: WITHOUT_CHECKS };
+    const apart = { clock: cluster.clock, backend: a.link.backend, propagateWithin: WITHOUT_CHECKS };
     const other = manualValue({ name: 'w', ...apart }).value;
     const answered = a.link.holdOnce('write');
     await cluster.reloadAfter(HOUR, a, 1, 'two');
@@ -170,29 +170,22 @@ describe('the fleet, by the reports of rounds', () => {
     expect(new Set(steps)).toEqual(new Set(['check']));
   });
 
-  it('has none where the store takes reports with checks alone, or not at all', async () => {
+  it('has none where commands are not shared', async () => {
     const cluster = new ManualCluster();
-    const reports: StoredReport[] = [];
-    const { read, write, delete: remove } = cluster.store;
-    const arities = new Set<number>();
-    const store = wrapStore({
-      read: (...args) => read(...(arities.add(args.length) && args)),
-      write: (...args) => write(...(arities.add(args.length) && args)),
-      delete: remove,
-      versions: async (names, report) => {
-        if (report !== undefined) reports.push({ ...report, age: 0 });
-        return names.map(() => 0);
+    const { records, clock } = cluster;
+    const names = new Set<string>();
+    const apart = recordsWith(records, {
+      sharesCommands: false,
+      apply(edits) {
+        for (const { name } of edits) names.add(name);
+        return records.apply(edits);
       },
     });
-    const { value, manual } = manualValue({
-      clock: cluster.clock,
-      backend: { lock: cluster.lock, store },
-      ...hourly,
-    });
+    const { value, manual } = manualValue({ clock, backend: partsOn(apart), ...hourly });
     expect(await cluster.load({ value, manual }, 'one')).toBe('one');
     await cluster.clock.flush();
     await value.close();
-    expect([reports, Math.max(...arities)]).toEqual([[], 5]);
+    expect([...names]).toEqual([`${SNAPSHOT}v`, `${LOCK}v`]);
   });
 });
 

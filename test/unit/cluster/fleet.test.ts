@@ -6,7 +6,6 @@ import { isTicklessError, RefreshGroup, RefreshingCache, type RefreshingValue } 
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, type Link, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { manualValue } from '../../support/manual-value.ts';
-import { storeOf } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const WITHIN = 1000;
@@ -154,7 +153,7 @@ describe('the fleet of a store', () => {
     const { value: other } = manualValue({
       name: 'w',
       clock: cluster.clock,
-      backend: { store: a.link.store },
+      backend: a.link.backend,
       ...own,
     });
     await readFor(cluster, [a, b], WITHIN);
@@ -205,9 +204,9 @@ describe('the fleet of a store', () => {
 
 it('the fleet has caches, with the marks that they know and the keys that fail', async () => {
   const cluster = new ManualCluster();
-  const { lock, clock } = cluster;
+  const { clock } = cluster;
   const [a, b] = Array.from({ length: 2 }, () => {
-    const { store } = cluster.link();
+    const { backend } = cluster.link();
     const load = (key: string): string => {
       if (key === 'bad') throw new Error('ECONNREFUSED');
       return key;
@@ -215,7 +214,7 @@ it('the fleet has caches, with the marks that they know and the keys that fail',
     return new RefreshingCache({
       name: 'keys',
       load,
-      backend: { lock, store },
+      backend,
       clock,
       logger: false,
       retry: false,
@@ -242,21 +241,20 @@ describe('the fleet of a group', () => {
   it('has its members only, of all stores that they use', async () => {
     const cluster = new ManualCluster();
     const group = new RefreshGroup({ clock: cluster.clock });
-    const elsewhere = storeOf(memoryBackend({ clock: cluster.clock }));
-    const { lock } = cluster;
+    const elsewhere = memoryBackend({ clock: cluster.clock });
     const [a] = await cluster.warm(1, { ...own, group });
     const make = (name: string, more: object): RefreshingValue<string> =>
-      group.value({ name, load: () => 'one', ...own, backend: { lock, store: a.link.store }, ...more });
+      group.value({ name, load: () => 'one', ...own, backend: a.link.backend, ...more });
     make('namesake', {});
-    const there = make('there', { backend: { lock, store: elsewhere } });
+    const there = make('there', { backend: elsewhere });
     group.value({ name: 'alone', load: () => 'one' });
-    group.cache({ name: 'keys', load: (key: string) => key, backend: { lock, store: a.link.store } });
+    group.cache({ name: 'keys', load: (key: string) => key, backend: a.link.backend });
     const b = cluster.instance(own);
-    const second = make('second', { backend: { lock, store: cluster.link().store } }); // another store object of the same backend
+    const second = make('second', { backend: cluster.link().backend }); // another object of the same backend
     const theirs = manualValue({
       name: 'second',
       clock: cluster.clock,
-      backend: { lock, store: b.link.store },
+      backend: b.link.backend,
       ...own,
     });
     const stranger = cluster.instance({ ...own, name: 'stranger' });

@@ -66,6 +66,20 @@ describe('forced loads', () => {
     expect(await refreshed).toBe('three');
   });
 
+  it('refresh loads where the holder that it waits for gives up: the round before has no newer result', async () => {
+    const { cluster, a, b } = await warmPair({ schedule: { hours: 1 } });
+    void a.value.refresh().catch(() => {});
+    await cluster.clock.flush();
+    const refreshed = b.value.refresh();
+    await cluster.clock.advance(100);
+    a.value.set('by hand', { here: true });
+    await cluster.end(a, 1, 'superseded');
+    await cluster.clock.advance(1000);
+    expect(b.manual.calls).toHaveLength(1);
+    await cluster.end(b, 0, 'two');
+    expect(await refreshed).toBe('two');
+  });
+
   it('invalidate does the same, behind the read that finds it due', async () => {
     const cluster = new ManualCluster();
     const [, b] = await cluster.warm(2, { schedule: { hours: 1 } });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, type ValueOptions } from '../../../src/index.ts';
-import { type Instance, LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
+import { LEASE_MS, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 /** A cluster in which the load of the first instance never ends, and another instance without a value. */
@@ -13,37 +13,7 @@ async function hung(own: PartedOptions<ValueOptions<string>> = {}) {
   return { cluster, holder, cold, loads: () => cold.manual.calls.length };
 }
 
-const acquires = ({ link }: Instance): number => link.take().filter((step) => step === 'acquire').length;
-
 describe('a holder whose load never ends', () => {
-  it.each(['refused', 'no-answer'] as const)(
-    'where the store can not be read (%s), a reader of another instance loads for itself after one question',
-    async (fault) => {
-      const { cluster, cold, loads } = await hung();
-      cold.link.break(fault, 'read', 'write');
-      const read = cold.value.get();
-      await cluster.clock.advance(1000);
-      expect(loads()).toBe(1);
-      expect(cold.manual.call(0).context.token).toBeUndefined();
-      cold.manual.call(0).resolve('own');
-      expect(await read).toBe('own');
-      await cluster.clock.advance(1000);
-      expect(acquires(cold)).toBe(1);
-    },
-  );
-
-  it('that load is not published', async () => {
-    const { cluster, cold } = await hung();
-    cold.link.break('refused', 'read');
-    void cold.value.get();
-    await cluster.clock.flush();
-    cold.link.mend();
-    cold.link.take();
-    await cluster.end(cold, 0, 'own');
-    expect(cold.link.take()).toEqual([]);
-    expect(await cluster.store.history('v')).toEqual([]);
-  });
-
   it('is waited for where nothing may be loaded without the lock', async () => {
     const { cluster, cold, loads } = await hung({ whenBackendDown: 'skip' });
     cold.link.break('refused', 'read');

@@ -101,9 +101,7 @@ describe('rule 10 in a cluster: the context of the reader stays out', () => {
     storage.run('setter', () => made[1]?.set('by hand'));
     await storage.run('closer', () => made[0]?.close());
     const steps = new Set(seen.map(([what]) => what));
-    expect(steps).toEqual(
-      new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'release', 'decode', 'check']),
-    );
+    expect(steps).toEqual(new Set(['read', 'acquire', 'encode', 'write', 'confirm', 'decode', 'check']));
     expect(seen.filter(([, store]) => store !== undefined)).toEqual([]);
   });
 });
@@ -115,7 +113,7 @@ describe('waitUntil', () => {
     const [a] = await cluster.warm(1, { waitUntil: (promise) => void promises.push(promise) });
     promises.length = 0;
     await cluster.readAfter(1030, a);
-    const answered = a.link.hold('release');
+    const answered = a.link.hold('write');
     await cluster.end(a, 1, 'two');
     expect(a.value.peek()).toBe('two');
     expect(promises).toHaveLength(1);
@@ -130,7 +128,7 @@ describe('waitUntil', () => {
     const cluster = new ManualCluster();
     const promises: Promise<unknown>[] = [];
     const a = cluster.instance({ waitUntil: (promise) => void promises.push(promise) });
-    const answered = a.link.hold('release');
+    const answered = a.link.hold('write');
     const read = a.value.get();
     await cluster.clock.flush();
     await cluster.end(a, 0, 'one');
@@ -174,10 +172,10 @@ describe('waitUntil', () => {
     });
     await cluster.clock.flush();
     a.cache.invalidateTag('red', { here: true });
-    const answered = a.link.hold('release');
+    const answered = a.link.hold('write');
     a.calls[1]?.resolve(loaded('ex 2', { tags: ['red'] }));
     await cluster.clock.flush();
-    expect(a.link.take().at(-1)).toBe('release');
+    expect(a.link.take().at(-1)).toBe('write');
     expect(await settled(end as Promise<unknown>)).toBe('pending');
     answered.resolve();
     await cluster.clock.flush();

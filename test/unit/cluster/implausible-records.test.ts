@@ -1,16 +1,18 @@
 // Records and snapshots that were edited, or written by a clock that was years ahead.
 import { describe, expect, it } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import { RefreshingValue } from '../../../src/index.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { storeOf } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 
 const DAY = 86_400_000;
 
 function cluster() {
   const clock = new FakeClock();
-  const backend = memoryBackend({ clock });
+  const records = memoryRecords(clock, () => clock.now());
+  const kind = { options: [], clock };
+  const backend = partsOn(records, {}, kind);
   let loads = 0;
   const load = async (): Promise<string> => `load ${++loads}`;
   const instance = () => {
@@ -18,7 +20,7 @@ function cluster() {
     const value = new RefreshingValue({ name: 'v', load, schedule: 60_000, clock, backend, logger });
     return { value, lines: logger.lines };
   };
-  return { clock, store: storeOf(backend), instance };
+  return { clock, store: backend.store, instance };
 }
 
 /** What a new instance serves, after those before it have published. */

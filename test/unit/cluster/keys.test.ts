@@ -13,7 +13,7 @@ async function pushedOut(
   const cluster = new ManualCluster();
   const a = keyedInstance(cluster, { max: 1 });
   const released = new Deferred<void>();
-  a.link.breakOnce(fault(released.promise), 'release');
+  a.link.breakOnce(fault(released.promise), 'write');
   await loadKey(cluster, a, 'x', 'ex');
   await loadKey(cluster, a, 'y', 'why');
   return { cluster, a, released };
@@ -237,7 +237,7 @@ describe('keys behind a lock', () => {
     a.link.take();
     a.cache.current('x');
     await cluster.clock.flush();
-    expect(a.link.commands.at(-1)).toMatchObject({ step: 'read', args: [version] });
+    expect(a.link.commands.at(-1)).toMatchObject({ step: 'acquire', args: [{}, version] });
     expect(a.cache.peek('x')).toBe('ex 2');
     expect(a.calls).toHaveLength(1);
   });
@@ -274,7 +274,7 @@ describe('keys behind a lock', () => {
     await cluster.clock.advance(100);
     b.cache.current('x');
     await cluster.clock.flush();
-    expect(b.link.take()).toEqual(['read']);
+    expect(b.link.take()).toEqual(['acquire']);
     expect(b.cache.peek('x')).toBe('ex 2');
   });
 

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
-import { type Codec, RefreshingValue } from '../../../src/index.ts';
+import { type Backend, type Codec, RefreshingValue } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeOf } from '../../support/parts.ts';
 import { sealed } from '../../support/sealed-snapshot.ts';
 
 // Values of some megabytes: other callbacks run while they are encoded, checked and decoded.
@@ -18,19 +17,15 @@ const byCode = (): Map<string, object> => new Map(rows().map((row) => [row.code,
 
 const clock = new FakeClock();
 
-function member(
-  store: SnapshotStore,
-  load: () => unknown,
-): { value: RefreshingValue<unknown>; lines: string[] } {
+function member(backend: Backend, load: () => unknown): { value: RefreshingValue<unknown>; lines: string[] } {
   const logger = recordLines();
-  const lock = lockOf(memoryBackend({ clock }));
   const value = new RefreshingValue({
     name: 'codes',
     load: () => load(),
     retry: false,
     schedule: 1000,
     clock,
-    backend: { lock, store },
+    backend,
     logger,
   });
   return { value, lines: logger.lines };
@@ -68,12 +63,12 @@ async function watched(work: Promise<unknown>): Promise<{ turns: number; longest
   return { turns, longest: Math.max(...sizes) };
 }
 
-async function payloadOf(store: SnapshotStore): Promise<string> {
-  return (await store.read('codes'))?.payload ?? '';
+async function payloadOf(backend: Backend): Promise<string> {
+  return (await storeOf(backend).read('codes'))?.payload ?? '';
 }
 
-async function isStored(store: SnapshotStore): Promise<boolean> {
-  return (await payloadOf(store)) !== '';
+async function isStored(backend: Backend): Promise<boolean> {
+  return (await payloadOf(backend)) !== '';
 }
 
 describe('a large value', () => {
@@ -86,13 +81,13 @@ describe('a large value', () => {
     ['dates', () => rows().map((row) => ({ ...row, at: new Date(row.at) })), 40],
     ['two indexes of the same objects in rings', indexes, 20],
   ])('is published and adopted with turns between its parts: %s', async (_, load, parts) => {
-    const store = storeOf(memoryBackend({ clock }));
-    const first = member(store, load);
+    const backend = memoryBackend({ clock });
+    const first = member(backend, load);
     const publish = await watched(first.value.refresh());
-    const { length } = await payloadOf(store);
+    const { length } = await payloadOf(backend);
     expect(publish.turns).toBeGreaterThan(parts);
     expect(publish.longest).toBeLessThan((3 * length) / parts);
-    const second = member(store, neverLoads);
+    const second = member(backend, neverLoads);
     const adopted = second.value.get();
     const adopt = await watched(adopted);
     expect(adopt.turns).toBeGreaterThan(parts);
@@ -105,40 +100,40 @@ describe('a large value', () => {
     const bytes = Uint8Array.from({ length: 2_000_000 }, (_, i) => i % 251);
     for (const encoded of [bytes, 'x'.repeat(4_000_000)]) {
       const codec: Codec = { encode: () => encoded, decode: (read) => read };
-      const store = storeOf(memoryBackend({ clock, codec }));
+      const backend = memoryBackend({ clock, codec });
       const turns = async (value: RefreshingValue<unknown>): Promise<number> =>
         (await watched(value.refresh())).turns;
-      expect(await turns(member(store, () => 1).value)).toBeGreaterThan(12);
-      const adopted = member(store, neverLoads).value.get();
+      expect(await turns(member(backend, () => 1).value)).toBeGreaterThan(12);
+      const adopted = member(backend, neverLoads).value.get();
       expect((await watched(adopted)).turns).toBeGreaterThan(12);
       expect(isDeepStrictEqual(await adopted, encoded)).toBe(true);
     }
   });
 
   it('is in the store once refresh() or close() has resolved', async () => {
-    const store = storeOf(memoryBackend({ clock }));
-    await member(store, rows).value.refresh();
-    expect(await isStored(store)).toBe(true);
-    await store.delete('codes');
-    const { value } = member(store, rows);
+    const backend = memoryBackend({ clock });
+    await member(backend, rows).value.refresh();
+    expect(await isStored(backend)).toBe(true);
+    await storeOf(backend).delete('codes');
+    const { value } = member(backend, rows);
     await value.get();
-    expect(await isStored(store)).toBe(false);
+    expect(await isStored(backend)).toBe(false);
     await value.close();
-    expect(await isStored(store)).toBe(true);
+    expect(await isStored(backend)).toBe(true);
   });
 
   it('is adopted also if that takes longer than a read may', async () => {
-    const store = storeOf(memoryBackend({ timeout: 1 })); // by the clock of the machine
+    const backend = memoryBackend({ timeout: 1 }); // by the clock of the machine
     const value = (load: () => unknown): RefreshingValue<unknown> =>
-      new RefreshingValue({ name: 'codes', load, backend: { store }, logger: false, retry: false });
+      new RefreshingValue({ name: 'codes', load, backend, logger: false, retry: false });
     await value(() => rows()).refresh();
     expect(isDeepStrictEqual(await value(neverLoads).get(), rows())).toBe(true);
   });
 
   it('gives way to set() while it is adopted', async () => {
-    const store = storeOf(memoryBackend({ clock }));
-    await member(store, rows).value.refresh();
-    const { value } = member(store, neverLoads);
+    const backend = memoryBackend({ clock });
+    await member(backend, rows).value.refresh();
+    const { value } = member(backend, neverLoads);
     const read = value.get();
     await new Promise((resolve) => setImmediate(resolve));
     value.set('by hand');
@@ -156,13 +151,13 @@ describe('a large value', () => {
       (value: { 30999?: unknown }) => void delete value[30999],
     ],
   ])('that gets more or fewer entries while it is encoded is not published: %s', async (_, load, change) => {
-    const store = storeOf(memoryBackend({ clock }));
-    const { value, lines } = member(store, load);
+    const backend = memoryBackend({ clock });
+    const { value, lines } = member(backend, load);
     const loaded = await value.get();
     for (let turn = 0; turn < 15; turn++) await new Promise((resolve) => setImmediate(resolve));
     change(loaded as never);
     await clock.flush();
-    expect(await isStored(store)).toBe(false);
+    expect(await isStored(backend)).toBe(false);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('the value was changed while it was split');
   });
@@ -171,35 +166,32 @@ describe('a large value', () => {
     class Rate {
       readonly of = 1;
     }
-    const { value, lines } = member(storeOf(memoryBackend({ clock })), () => [
-      ...rows(),
-      { rate: new Rate() },
-    ]);
+    const { value, lines } = member(memoryBackend({ clock }), () => [...rows(), { rate: new Rate() }]);
     await value.refresh().catch(() => {});
     expect(lines[0]).toContain("the default codec can't keep a Rate (at ….rate); give the store a codec");
   });
 
   it('of an earlier version, in one text, is read', async () => {
-    const store = storeOf(memoryBackend({ clock }));
-    await store.write('codes', sealed({}, JSON.stringify(rows())));
-    expect(isDeepStrictEqual(await member(store, neverLoads).value.get(), rows())).toBe(true);
+    const backend = memoryBackend({ clock });
+    await storeOf(backend).write('codes', sealed({}, JSON.stringify(rows())));
+    expect(isDeepStrictEqual(await member(backend, neverLoads).value.get(), rows())).toBe(true);
   });
 
   it('that was damaged is rejected', async () => {
-    const store = storeOf(memoryBackend({ clock }));
-    await member(store, byCode).value.refresh();
-    const payload = await payloadOf(store);
-    await store.write('codes', payload.replace('City of 2499', 'City of 2498'));
-    const { value, lines } = member(store, () => 'loaded');
+    const backend = memoryBackend({ clock });
+    await member(backend, byCode).value.refresh();
+    const payload = await payloadOf(backend);
+    await storeOf(backend).write('codes', payload.replace('City of 2499', 'City of 2498'));
+    const { value, lines } = member(backend, () => 'loaded');
     expect(await value.get()).toBe('loaded');
     expect(lines[0]).toContain('its checksum is wrong');
   });
 });
 
 it('a small value is encoded and decoded without a turn', async () => {
-  const store = storeOf(memoryBackend({ clock }));
-  const { turns } = await watched(member(store, () => rows(100)).value.refresh());
-  const adopted = await watched(member(store, neverLoads).value.get());
+  const backend = memoryBackend({ clock });
+  const { turns } = await watched(member(backend, () => rows(100)).value.refresh());
+  const adopted = await watched(member(backend, neverLoads).value.get());
   expect([turns, adopted.turns]).toEqual([1, 1]);
 });
 

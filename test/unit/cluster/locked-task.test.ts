@@ -7,13 +7,14 @@ import {
   lockedTask,
 } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
+import { systemClock } from '../../../src/time/clock.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
-import { LEASE_MS, ManualCluster } from '../../support/cluster.ts';
+import { LEASE_MS, Link, ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { optionsIn } from '../../support/option-errors.ts';
 import { lockOf, methodsOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 /** A locked task that ends when the test says so. */
 function manualTask(cluster: ManualCluster, own: Partial<LockedTaskOptions> = {}) {
@@ -69,7 +70,7 @@ describe('lockedTask', () => {
       await new Promise<void>((resolve) => cluster.clock.setTimeout(resolve, 900));
       return answer;
     };
-    const lock = asLock({ ...link.lock, acquire: acquireLate });
+    const lock = asLock({ ...methodsOf(link.lock), acquire: acquireLate });
     const late = manualTask(cluster, { lock, lockAtLeastFor: 2000, lockAtMostFor: 20_000 });
     const executed = late.run();
     await cluster.clock.advance(900);
@@ -329,12 +330,9 @@ describe('a lock or a store that hangs', () => {
   const never = (): Promise<never> => new Promise(() => {});
 
   it('keeps no run from its end where it is the store: the run is not recorded', async () => {
-    const store = wrapStore({ read: never, write: never, delete: never }, { timeout: 50 });
-    const task = lockedTask(() => 'done', {
-      name: 'n',
-      backend: { lock: lockOf(memoryBackend()), store },
-      lockAtMostFor: 60_000,
-    });
+    const link = new Link(memoryRecords(systemClock), { timeout: 50 });
+    link.break('no-answer', 'read', 'write');
+    const task = lockedTask(() => 'done', { name: 'n', backend: link.backend, lockAtMostFor: 60_000 });
     expect(await task()).toMatchObject({ kind: 'executed', result: 'done' });
     await task.close();
   });

@@ -4,7 +4,7 @@ import { ManualCluster } from '../../support/cluster.ts';
 import { keyedInstance, loadKey } from '../../support/keyed-cluster.ts';
 
 describe('many keys of a cluster', () => {
-  it('come in one call of loadMany where there is a store alone', async () => {
+  it('come in one call of loadMany', async () => {
     const cluster = new ManualCluster();
     const calls: number[] = [];
     const cache = new RefreshingCache({
@@ -13,7 +13,7 @@ describe('many keys of a cluster', () => {
         calls.push(keys.length);
         return new Map(keys.map((key) => [key, key]));
       },
-      backend: { store: cluster.store },
+      backend: cluster.link().backend,
       clock: cluster.clock,
     });
     const found = cache.getMany([1, 2, 3, 4, 5]);

@@ -8,7 +8,7 @@ import {
   loadKey,
   readKeysFor,
 } from '../../support/keyed-cluster.ts';
-import { rejectionOf } from '../../support/settle.ts';
+import { rejectionOf, settled } from '../../support/settle.ts';
 
 const drop = { drop: true } as const;
 const WITHIN = 1000;
@@ -81,6 +81,19 @@ describe('a value of which the reload has failed', () => {
     await cluster.readFor([b], WITHIN + 50);
     expect(b.value.peek()).toBe(undefined);
   });
+});
+
+it('a result that a drop elsewhere has overtaken is served no longer, while another instance loads', async () => {
+  const { cluster, a, b } = await warmPair(own);
+  void b.value.refresh();
+  await cluster.clock.flush();
+  await a.value.invalidate(drop);
+  void a.value.get();
+  await cluster.clock.advance(10);
+  await cluster.end(b, 0, 'overtaken');
+  expect(b.value.peek()).toBe('overtaken');
+  await cluster.readFor([b], WITHIN + 50);
+  expect(b.value.peek()).toBe(undefined);
 });
 
 it.each<[string, (b: Instance, cluster: ManualCluster) => Promise<unknown>]>([
@@ -268,7 +281,7 @@ describe('marks on keys', () => {
     await cluster.clock.flush();
     await first;
     expect(await second).toMatchObject({ code: 'CLOSED' });
-    expect(a.link.take()).toEqual(['release']);
+    expect(a.link.take()).toEqual([]);
     await cluster.clock.advance(1000);
     await closing;
   });
@@ -292,7 +305,7 @@ it('what was refused is not loaded again by others, though a person has set a va
 });
 
 describe('a guard of a load that has waited for the lease of another instance', () => {
-  it('compares with what that has published meanwhile, also while a change of a person waits for the load', async () => {
+  it('compares with nothing where a person has dropped the value meanwhile: that was not published', async () => {
     const cluster = new ManualCluster();
     const seen: unknown[] = [];
     const a = cluster.instance();
@@ -307,11 +320,10 @@ describe('a guard of a load that has waited for the lease of another instance', 
     const read = b.value.get();
     await cluster.clock.advance(50);
     void b.value.invalidate({ drop: true });
-    a.link.break('refused', 'release', 'extend');
-    await cluster.end(a, 0, 'one');
+    await cluster.end(a, 0, loaded('one', { dueAfter: 1 }) as never);
     await cluster.clock.advance(5000);
     await cluster.end(b, 0, 'two');
-    expect([await read, seen]).toEqual(['two', ['one']]);
+    expect([await read, seen]).toEqual(['two', [undefined]]);
   });
 });
 
@@ -319,12 +331,46 @@ it('a value that a person sets is adopted where another one could not be publish
   const { cluster, a, b } = await warmPair({ ...own, timeout: 500 });
   void b.value.refresh({ here: true }).catch(() => {});
   await cluster.clock.flush(); // it holds the lease, and ignores its signal
+  b.link.break('refused', 'write');
   const failed = rejectionOf(b.value.set('b'));
   await cluster.readFor([b], 1000);
   expect(await failed).toMatchObject({ code: 'BACKEND_DOWN' });
-  const [record] = await cluster.lock.list();
-  await cluster.lock.forceRelease('v', record?.token ?? 0);
+  b.link.mend();
   await a.value.set('a');
   await cluster.readFor([b], WITHIN + 100);
   expect(b.value.peek()).toBe('a');
+});
+
+it('a load that began behind a mark of its instance is ended by what another instance sets', async () => {
+  const cluster = new ManualCluster();
+  const [a, b] = [cluster.instance({ schedule: { hours: 1 } }), cluster.instance({ schedule: { hours: 1 } })];
+  const looked = a.link.holdOnce('read');
+  const read = a.value.get();
+  await cluster.clock.flush();
+  void a.value.invalidate(drop);
+  await cluster.clock.flush();
+  looked.resolve();
+  await cluster.clock.flush();
+  expect(a.manual.calls).toHaveLength(1);
+  void b.value.set('set');
+  await cluster.clock.advance(2000); // the lease can't be extended
+  a.manual.call(0).resolve('loaded');
+  await cluster.clock.flush();
+  expect(await read).toBe('set');
+  expect(a.value.peek()).toBe('set');
+});
+
+it('a key that is being loaded for the first time is answered by what another instance sets', async () => {
+  const cluster = new ManualCluster({}, 30_000); // the lease is not extended meanwhile
+  const [a, b] = [keyedInstance(cluster, own), keyedInstance(cluster, own)];
+  await loadKey(cluster, a, 'y', 'other');
+  const read = a.cache.get('x');
+  await cluster.clock.flush();
+  await b.cache.set('x', 'set');
+  await readKeysFor(cluster, [a], 2 * WITHIN, ['y']);
+  const [, { context, reject } = {}] = a.calls;
+  expect(context?.signal.aborted).toBe(true);
+  reject?.(context?.signal.reason);
+  await cluster.clock.flush();
+  expect(await settled(read)).toEqual({ value: 'set' });
 });

@@ -1,75 +1,71 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError, RefreshingCache, RefreshingValue, type TicklessError } from '../../../src/index.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
-import type { Records } from '../../../src/records/records.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { ManualCluster } from '../../support/cluster.ts';
 import { isOutcome, recordEvents } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
-import { lockOn, storeOn } from '../../support/parts.ts';
+import { partsOn, recordsWith } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
-/** Locks and stores of different namespaces over the same records. */
+/** Backends of different namespaces over the same records. */
 function sharedBackend() {
   const clock = new FakeClock();
-  const inner = new MemoryRecords(clock);
+  const inner = memoryRecords(clock);
   const names = new Set<string>();
-  const records: Records = {
-    mostEdits: 1,
+  const records = recordsWith(inner, {
     sharesCommands: false,
     apply(edits) {
       for (const { op, name } of edits)
         if (op === 'claim' || op === 'put') names.add(name.slice(name.indexOf('/') + 1));
       return inner.apply(edits);
     },
-    list: (...args) => inner.list(...args),
-    editions: (...args) => inner.editions(...args),
-  };
+  });
   const kind = { longestName: 100, options: [], clock };
   return {
     clock,
     names,
-    lock: (namespace?: string) => lockOn(records, { namespace }, kind),
-    store: (namespace?: string) => storeOn(records, { namespace }, kind),
+    backend: (namespace?: string) => partsOn(records, { namespace }, kind),
   };
 }
 
 describe('a namespace', () => {
   it('keeps two services with one name apart', async () => {
-    const { clock, names, lock, store } = sharedBackend();
+    const { clock, names, backend } = sharedBackend();
     const service = (namespace: string): RefreshingValue<string> =>
       new RefreshingValue({
         name: 'config',
         load: async () => namespace,
         clock,
-        backend: { lock: lock(namespace), store: store(namespace) },
+        backend: backend(namespace),
       });
     expect(await service('shop').get()).toBe('shop');
     expect(await service('bank').get()).toBe('bank');
     await clock.flush();
     expect([...names].sort()).toEqual(['bank/config', 'shop/config']);
-    expect((await lock('shop').list()).map(({ name }) => name)).toEqual(['config']);
-    expect(await lock('shop').inspect('config')).toMatchObject({ name: 'config', state: 'done' });
-    expect(await lock('other').inspect('config')).toBeUndefined();
-    expect(await store('bank').delete('config')).toBe(true);
-    expect(await store('bank').read('config')).toBeUndefined();
-    expect(await store('shop').read('config')).toBeDefined();
+    const [shop, bank] = [backend('shop'), backend('bank')];
+    expect((await shop.lock.list()).map(({ name }) => name)).toEqual(['config']);
+    expect(await shop.lock.inspect('config')).toMatchObject({ name: 'config', state: 'done' });
+    expect(await backend('other').lock.inspect('config')).toBeUndefined();
+    expect(await bank.store.delete('config')).toBe(true);
+    expect(await bank.store.read('config')).toBeUndefined();
+    expect(await shop.store.read('config')).toBeDefined();
   });
 
   it('leases of a namespace can be extended and released by hand', async () => {
-    const { lock } = sharedBackend();
-    const answer = await lock('shop').acquire({ name: 'n' });
+    const { backend } = sharedBackend();
+    const [shop, bank] = [backend('shop').lock, backend('bank').lock];
+    const answer = await shop.acquire({ name: 'n' });
     if (answer.kind !== 'acquired') throw new Error(answer.kind);
     expect(answer.lease.name).toBe('n');
-    expect(await lock('shop').extend(answer.lease)).toBe(true);
-    expect(await lock('bank').release(answer.lease, { as: 'abandoned' })).toBe(false);
-    expect(await lock('shop').release(answer.lease, { as: 'abandoned' })).toBe(true);
+    expect(await shop.extend(answer.lease)).toBe(true);
+    expect(await bank.release(answer.lease, { as: 'abandoned' })).toBe(false);
+    expect(await shop.release(answer.lease, { as: 'abandoned' })).toBe(true);
   });
 
   it('and names with slashes, brackets or the names of records of our own are never one record', async () => {
-    const { clock, names, lock, store } = sharedBackend();
+    const { clock, names, backend } = sharedBackend();
     const load = async (): Promise<number> => 1;
-    const backend = (namespace?: string) => ({ lock: lock(namespace), store: store(namespace) });
     const given = { clock, backend: backend(), logger: false, load } as const;
     const members: readonly (() => Promise<unknown>)[] = [
       () => new RefreshingValue({ ...given, name: 'eu/secrets', backend: backend('acme') }).get(),
@@ -104,18 +100,19 @@ describe('a namespace', () => {
   });
 
   it.each(['', 'a\0b', 7, 'x'.repeat(51), '/'.repeat(17)])('%j is refused', (namespace) => {
-    const { lock, store } = sharedBackend();
-    expect(thrownBy(() => lock(namespace as string))).toMatchObject(ofOption('namespace'));
-    expect(thrownBy(() => store(namespace as string))).toMatchObject(ofOption('namespace'));
+    const { backend } = sharedBackend();
+    expect(thrownBy(() => backend(namespace as string))).toMatchObject(ofOption('namespace'));
   });
 });
 
 describe('a snapshot of another maker', () => {
   it('is rejected and reported: a value is no key of a cache', async () => {
-    const { clock, store } = new ManualCluster();
+    const cluster = new ManualCluster();
+    const { clock, store } = cluster;
+    const { backend } = cluster.link();
     const name = 'cities["1012"]';
     const asValue = (load: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => load, clock, logger: false, backend: { store } });
+      new RefreshingValue({ name, load: async () => load, clock, logger: false, backend });
     await asValue('of the value').get();
     await clock.flush();
     const ofValue = await store.read('/cities["1012"]/');
@@ -125,7 +122,7 @@ describe('a snapshot of another maker', () => {
       load: async () => 'of the key',
       clock,
       logger: false,
-      backend: { store },
+      backend,
     });
     const events = recordEvents(cache);
     expect(await cache.get('1012')).toBe('of the key');
@@ -138,9 +135,11 @@ describe('a snapshot of another maker', () => {
   });
 
   it('of another name is rejected', async () => {
-    const { clock, store } = new ManualCluster();
+    const cluster = new ManualCluster();
+    const { clock, store } = cluster;
+    const { backend } = cluster.link();
     const value = (name: string): RefreshingValue<string> =>
-      new RefreshingValue({ name, load: async () => name, clock, logger: false, backend: { store } });
+      new RefreshingValue({ name, load: async () => name, clock, logger: false, backend });
     await value('a').get();
     await clock.flush();
     await store.write('b', (await store.read('a'))!.payload);
@@ -152,7 +151,7 @@ describe('keys whose lock name is longer than the backend accepts', () => {
   const key = (end: string): string => `${'k'.repeat(120)}é${end}`;
 
   it('are locked and published under their beginning and a hash, each under its own', async () => {
-    const { clock, names, lock, store } = sharedBackend();
+    const { clock, names, backend } = sharedBackend();
     const loads: string[] = [];
     const instance = (): RefreshingCache<string, string> =>
       new RefreshingCache<string, string>({
@@ -162,7 +161,7 @@ describe('keys whose lock name is longer than the backend accepts', () => {
           return asked;
         },
         clock,
-        backend: { lock: lock(), store: store() },
+        backend: backend(),
       });
     const first = instance();
     expect(await first.get(key('a'))).toBe(key('a'));
@@ -178,17 +177,17 @@ describe('keys whose lock name is longer than the backend accepts', () => {
     }
   });
 
-  it.each(['lock', 'store'] as const)(
-    'beyond 8,192 bytes are refused before any load, with a %s',
-    async (what) => {
-      const { clock, lock, store } = sharedBackend();
+  it.each(['lock', 'backend'] as const)(
+    'beyond 8,192 bytes are refused before any load, with the option %s',
+    async (option) => {
+      const { clock, backend } = sharedBackend();
       let loads = 0;
       const cache = new RefreshingCache<string, number>({
         name: 'c',
         load: async () => ++loads,
         clock,
         logger: false,
-        ...(what === 'lock' ? { lock: lock() } : { backend: { store: store() } }),
+        [option]: backend(),
       });
       const error = (await rejectionOf(cache.get('k'.repeat(8192)))) as TicklessError;
       expect([isTicklessError(error.cause, 'OPTION'), loads]).toEqual([true, 0]);

@@ -6,8 +6,8 @@ import { problemsIn } from '../../support/option-errors.ts';
 import { lockOf, methodsOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 
-const lock = lockOf(memoryBackend());
-const store = storeOf(memoryBackend());
+const backend = memoryBackend();
+const [lock, store] = [lockOf(backend), storeOf(backend)];
 
 /** What a value with those options says of them. */
 function problemsOf(options: object, name = 'v'): string[] {
@@ -42,7 +42,7 @@ describe('options of clusters', () => {
   });
 
   it('false opts out of the backend of the group', () => {
-    const group = new RefreshGroup({ backend: { lock, store } });
+    const group = new RefreshGroup({ backend });
     const load = (): number => 1;
     const of = (options: object): unknown => group.value({ load, name: 'v', ...options }).inspect().lock;
     expect(of({})).toBeDefined();

@@ -173,3 +173,17 @@ describe('an acquire that is answered later than it was waited for', () => {
     }
   });
 });
+
+it('a reader waits for the holder whose result comes with the answer of the lock, also where other reads fail', async () => {
+  const cluster = new ManualCluster({}, 30_000);
+  const [a, b] = [cluster.instance(), cluster.instance()];
+  void a.value.get();
+  await cluster.clock.flush();
+  b.link.break('refused', 'read');
+  const read = b.value.get();
+  await cluster.clock.advance(500);
+  expect(b.manual.calls).toHaveLength(0);
+  await cluster.end(a, 0, 'one');
+  await cluster.clock.advance(1000);
+  expect(await read).toBe('one');
+});

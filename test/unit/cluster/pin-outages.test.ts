@@ -228,7 +228,7 @@ describe('checks of a pin', () => {
       for (const { value } of [a, b]) value.current;
       await cluster.clock.advance(1000);
     }
-    expect([a, b].map(({ link }) => link.take().length)).toEqual([5, 5]);
+    expect([a, b].map(({ link }) => link.take().length)).toEqual([4, 4]);
   });
 
   it.each(['adopted', 'put into place'])(

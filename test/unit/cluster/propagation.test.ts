@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
-import type { Store } from '../../../src/cluster/store-contract.ts';
-import { isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { type Backend, isTicklessError, RefreshGroup, RefreshingValue } from '../../../src/index.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
+import { SNAPSHOT } from '../../../src/records/names.ts';
+import type { Edit } from '../../../src/records/records.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { type Instance, ManualCluster, warmOne, warmPair } from '../../support/cluster.ts';
 import { wordsOf } from '../../support/events.ts';
 import { manualValue } from '../../support/manual-value.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { partsOn, recordsWith } from '../../support/parts.ts';
 import { rejectionOf, thrownBy } from '../../support/settle.ts';
 import { pinnedOne, twoVersions } from '../../support/two-versions.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 1000;
 /** The next load is far away, so that only checks tell of changes. */
@@ -144,29 +144,21 @@ describe('checks of the store', () => {
 
   it('that fail for one name alone take over the others, and are reported', async () => {
     const clock = new FakeClock();
-    const memory = memoryBackend({ clock });
-    const [lock, shared] = [lockOf(memory), storeOf(memory)];
-    const partly = wrapStore({
-      read: (...asked) => shared.read(...asked),
-      write: (...asked) => shared.write(...asked),
-      delete: (name) => shared.delete(name),
-      versions: async (names) => {
-        const versions = await shared.versions(names);
-        return versions.map((version, i) => (names[i] === 'lost' ? new Error('CLUSTERDOWN') : version));
+    const records = memoryRecords(clock);
+    const isLost = (edit: Edit | undefined): boolean =>
+      edit?.op === 'read' && edit.isBrief === true && edit.name === `${SNAPSHOT}lost`;
+    const partly = recordsWith(records, {
+      async apply(edits) {
+        const { now, answers } = await records.apply(edits);
+        return { now, answers: answers.map((one, i) => (isLost(edits[i]) ? new Error('CLUSTERDOWN') : one)) };
       },
     });
-    const open = (store: Store, name: string) =>
-      new RefreshingValue({
-        name,
-        clock,
-        backend: { lock, store },
-        load: () => 'one',
-        logger: false as const,
-        ...own,
-      });
-    const here = [open(partly, 'lost'), open(partly, 'sound')];
+    const open = (backend: Backend, name: string) =>
+      new RefreshingValue({ name, clock, backend, load: () => 'one', logger: false, ...own });
+    const broken = partsOn(partly);
+    const here = [open(broken, 'lost'), open(broken, 'sound')];
     for (const value of here) await value.get();
-    for (const name of ['lost', 'sound']) await open(shared, name).set('two');
+    for (const name of ['lost', 'sound']) await open(partsOn(records), name).set('two');
     for (let at = 0; at < 2 * WITHIN; at += 10) {
       for (const value of here) value.current;
       await clock.advance(10);
@@ -190,8 +182,8 @@ describe('checks of the store', () => {
     const refused = (options: object): string =>
       String(thrownBy(() => new RefreshingValue({ name: 'v', load: () => 1, ...options })));
     expect(refused({ propagateWithin: 1000 })).toContain('must not be given without a backend');
-    const { store } = new ManualCluster();
-    expect(refused({ backend: { store }, propagateWithin: 0 })).toContain('propagateWithin');
+    const { backend } = new ManualCluster().link();
+    expect(refused({ backend, propagateWithin: 0 })).toContain('v: propagateWithin must be');
     expect(new RefreshGroup({ propagateWithin: 1000 }).value({ name: 'v', load: () => 1 }).current).toBe(1);
   });
 });
@@ -201,7 +193,7 @@ describe('a mark on all instances', () => {
     const cluster = new ManualCluster();
     const [a, b, c] = (await cluster.warm(3, own)) as [Instance, Instance, Instance];
     await a.value.invalidate();
-    expect(a.link.take()).toEqual(['acquire', 'write', 'release']);
+    expect(a.link.take()).toEqual(['write']);
     await cluster.readFor([b, c], WITHIN + 30);
     const calls = (): number => b.manual.calls.length + c.manual.calls.length;
     expect([calls(), b.value.current]).toEqual([1, 'one']);

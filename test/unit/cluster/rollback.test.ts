@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isTicklessError } from '../../../src/index.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
 import { ManualCluster, warmOne } from '../../support/cluster.ts';
 import { compareVersions } from '../../support/compare-versions.ts';
 import { recordChanges } from '../../support/events.ts';
@@ -48,6 +49,36 @@ describe('a decision that names the version in place', () => {
   );
 });
 
+describe('invalidate of a version', () => {
+  it('is a mark in its place, whatever is in place here; it is refused when another one is in place', async () => {
+    const { a, b } = await twoVersions();
+    const [two, one] = await a.value.history();
+    const refused = await rejectionOf(a.value.invalidate({ version: one!.version }));
+    expect(isTicklessError(refused, 'OPTION')).toBe(true);
+    expect([a.value.inspect().isDue, (await a.value.history())[0]?.version]).toEqual([false, two!.version]);
+    await b.value.set('three');
+    const [three] = await b.value.history();
+    await a.value.invalidate({ version: three!.version }); // it is not known here yet
+    expect((await b.value.history())[0]).toMatchObject({ mark: 'invalidated' });
+    expect(a.value.inspect().isDue).toBe(true);
+  });
+
+  it('here: concerns the version in place here, and no command', async () => {
+    const { a } = await twoVersions();
+    const [two, one] = await a.value.history();
+    a.link.take();
+    const refused = await rejectionOf(a.value.invalidate({ here: true, version: one!.version }));
+    expect([isTicklessError(refused, 'OPTION'), a.value.inspect().isDue]).toEqual([true, false]);
+    await a.value.invalidate({ here: true, version: two!.version });
+    expect([a.value.inspect().isDue, a.link.take()]).toEqual([true, []]);
+  });
+
+  it.each([0, 1.5, '1'])('is refused for %s, which is none', async (version) => {
+    const { a } = await twoVersions();
+    expect(() => a.value.invalidate({ version: version as number })).toThrow('must be a version');
+  });
+});
+
 describe('a version that is put back into place', () => {
   it('is served here at once, by the others at their next due load, and by those that start later', async () => {
     const { cluster, a, b } = await twoVersions();
@@ -94,35 +125,22 @@ describe('a version that is put back into place', () => {
     expect(seen).toEqual(Array(5).fill(undefined));
   });
 
-  it('is served on the instance that published it, if a later one that could not be published was in its place', async () => {
-    const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
-    const [two, one] = await a.value.history();
-    await cluster.readAfter(1100, b); // loads, for longer than a rollback waits
-    const first = a.value.rollback({ by, to: one!.version });
-    await cluster.clock.advance(100);
-    const second = rejectionOf(a.value.rollback({ by, to: two!.version }));
-    await cluster.clock.advance(2000);
-    expect([isTicklessError(await second, 'BACKEND_DOWN'), a.value.peek()]).toEqual([true, 'two']);
-    await cluster.end(b, 0, 'three');
-    await cluster.clock.advance(1000);
-    await first;
-    for (let read = 0; read < 4; read++) {
-      await cluster.clock.advance(300);
-      await Promise.all([cluster.read(a), cluster.read(b)]);
-    }
-    expect({ aPeek: a.value.peek(), bPeek: b.value.peek() }).toEqual({ aPeek: 'one', bPeek: 'one' });
-  });
-
   it('is served on the instance that published it, if a later one in its place could not be published after that', async () => {
     const { cluster, a, b } = await twoVersions({ timeout: 2000, propagateWithin: 200 });
     const [two, one] = await a.value.history();
-    await cluster.readAfter(1100, b); // loads, so that both wait
+    await cluster.readAfter(1100, b); // loads
+    let writes = 0;
+    const written = new Deferred<void>();
+    a.link.fault = (step) => {
+      if (step !== 'write') return undefined;
+      writes += 1;
+      return writes > 1 ? 'refused' : written.promise;
+    };
     const first = a.value.rollback({ by, to: one!.version });
     await cluster.clock.advance(100);
     const second = rejectionOf(a.value.rollback({ by: 'bob', to: two!.version }));
     await cluster.clock.advance(100);
-    let writes = 0;
-    a.link.fault = (step) => (step === 'write' && ++writes > 1 ? 'refused' : undefined);
+    written.resolve();
     await cluster.end(b, 0, 'three');
     await cluster.clock.advance(1500);
     expect([isTicklessError(await second, 'BACKEND_DOWN'), a.value.peek()]).toEqual([true, 'two']);
@@ -195,13 +213,13 @@ describe('a version that is put back into place', () => {
 
   it('stays where the record of the lock is lost, or the lock is down', async () => {
     const { cluster, b } = await pinnedOnBoth();
-    const record = await cluster.lock.inspect('v');
-    await cluster.lock.forceRelease('v', record!.token);
+    const { token = 0 } = (await cluster.lock.inspect('v')) ?? {};
+    await cluster.lock.forceRelease('v', token);
     await cluster.readAfter(60_000, b);
     b.link.break('refused', 'acquire');
     await cluster.readAfter(120_000, b);
     expect({ peek: b.value.peek(), calls: b.manual.calls.length }).toEqual({ peek: 'one', calls: 0 });
-    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'done', owner: record?.owner });
+    expect(await cluster.lock.inspect('v')).toMatchObject({ state: 'released', token, holdLeft: 0 });
   });
 });
 

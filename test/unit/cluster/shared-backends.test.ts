@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LockProvider } from '../../../src/cluster/lock-contract.ts';
-import { type Backend, PeriodicExecutor, RefreshingCache, RefreshingValue } from '../../../src/index.ts';
+import { PeriodicExecutor, RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
 import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { Link, ManualCluster } from '../../support/cluster.ts';
+import { ManualCluster } from '../../support/cluster.ts';
 import { recordLines } from '../../support/events.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { methodsOf } from '../../support/parts.ts';
@@ -12,14 +12,13 @@ import { unspread } from '../../support/unspread.ts';
 const COUNT = 200;
 const INDEXES = Array.from({ length: COUNT }, (_, index) => index);
 
-interface Common {
+interface Common extends Pick<ValueOptions<string>, 'backend' | 'lock'> {
   readonly clock: ManualCluster['clock'];
   readonly logger: ReturnType<typeof recordLines>;
   readonly schedule: number;
-  readonly backend: Backend;
 }
 
-/** The reads of 200 members on one object: 80 values, 40 tasks where there is a lock, and keys. */
+/** The reads of 200 members on one object: 80 values, 40 tasks where there is a lock alone, and keys. */
 function membersOf(
   common: Common,
   load: (name: string) => Promise<string>,
@@ -30,7 +29,7 @@ function membersOf(
   });
   const loadKey = (key: number): Promise<string> => load(`${key}`);
   const cache = new RefreshingCache({ ...common, name: 'c', random: unspread, load: loadKey });
-  const tasks = INDEXES.slice(0, common.backend.lock === undefined ? 0 : 40).map((index) => {
+  const tasks = INDEXES.slice(0, common.lock === undefined ? 0 : 40).map((index) => {
     const name = `t${index}`;
     const task = new PeriodicExecutor(() => load(name), { ...common, name, whenBackendDown: 'load' });
     return () => task.requestStart();
@@ -38,14 +37,14 @@ function membersOf(
   return [...values, ...tasks, ...INDEXES.slice(tasks.length + 80).map((key) => () => cache.get(key))];
 }
 
-/** 200 members with one lock, or one store. */
-function crowd(which: 'lock' | 'store') {
+/** 200 members with one lock, or one backend. */
+function crowd(which: 'lock' | 'backend') {
   const cluster = new ManualCluster();
   const { clock } = cluster;
-  const link = new Link(cluster.lock, cluster.store);
+  const link = cluster.link();
   const logger = recordLines();
   const loads: string[] = [];
-  const common = { clock, logger, schedule: 5000, backend: { [which]: link[which] } };
+  const common = { clock, logger, schedule: 5000, [which]: link[which] };
   const reads = membersOf(common, async (name) => {
     loads.push(name);
     return name;
@@ -72,8 +71,8 @@ describe('200 members', () => {
   it.each([
     ['lock', 'acquire'],
     ['lock', 'release'],
-    ['store', 'read'],
-    ['store', 'write'],
+    ['backend', 'read'],
+    ['backend', 'write'],
   ] as const)('on one %s have at most 32 steps %s under way at a time', async (which, slow) => {
     const { clock, link, loads, read } = crowd(which);
     let underWay = 0;
@@ -120,7 +119,7 @@ describe('200 values on one lock that stops to answer while it is trusted', () =
   it('occupy it once with 32 steps, and one again; the others load without it when these have failed', async () => {
     const cluster = new ManualCluster();
     const { clock } = cluster;
-    const link = new Link(cluster.lock, cluster.store);
+    const link = cluster.link();
     let loads = 0;
     const values = INDEXES.map(
       (index) =>
@@ -160,7 +159,7 @@ describe('200 members on one lock that never answers', () => {
 
 describe('200 members on one store', () => {
   it('ask a store that refuses reads once, and load without it; one probe ends the outage', async () => {
-    const { link, logger, loads, read, due, asked } = crowd('store');
+    const { link, logger, loads, read, due, asked } = crowd('backend');
     link.break('refused', 'read', 'write', 'confirm', 'check');
     await read();
     expect(asked('read')).toBe(1);
@@ -182,7 +181,7 @@ describe('200 members on one store', () => {
   });
 
   it('make a bounded number of writes to a store that refuses them', async () => {
-    const { link, logger, read, due, asked } = crowd('store');
+    const { link, logger, read, due, asked } = crowd('backend');
     await read();
     link.take();
     link.break('refused', 'write', 'confirm');
@@ -248,7 +247,7 @@ describe('what one member writes', () => {
         schedule: 1000,
         clock,
         logger: lines,
-        backend: { store: link.store },
+        backend: link.backend,
       });
     return { cluster, clock, large: make('large'), small: make('small'), lines: lines.lines };
   }
@@ -267,7 +266,7 @@ describe('what one member writes', () => {
   });
 
   it('bears its age at the write, also where the write waited for others', async () => {
-    const { clock, link, read } = crowd('store');
+    const { clock, link, read } = crowd('backend');
     link.fault = (step) =>
       step === 'write' ? new Promise<void>((resolve) => void clock.setTimeout(resolve, 100)) : undefined;
     await read();

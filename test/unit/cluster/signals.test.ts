@@ -6,10 +6,8 @@ import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../sr
 import { createSignals } from '../../../src/signals/create-signals.ts';
 import { Deferred } from '../../../src/time/deferred.ts';
 import { type Instance, ManualCluster, type PartedOptions } from '../../support/cluster.ts';
-import { recordLines } from '../../support/events.ts';
-import { storeOf } from '../../support/parts.ts';
+import { partsOn, storeOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const WITHIN = 60_000;
 /** The next load is far away, so that only checks tell of changes. */
@@ -84,6 +82,7 @@ describe('a signal', () => {
     const [a, ...others] = instances as [Instance, ...Instance[]];
     const { length } = (await cluster.store.reports?.()) ?? [];
     await a.value.set('two');
+    await cluster.clock.flush();
     expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([length]);
     await cluster.clock.advance(1);
     const told = (): number => others.filter(({ value }) => value.peek() === 'two').length;
@@ -337,13 +336,11 @@ describe('a way of signals that fails', () => {
 
   it('by counting the instances, which the store does not answer, still sends', async () => {
     const bus = new Bus();
-    const cluster = new ManualCluster();
-    const store = wrapStore(
-      { ...cluster.store, reports: () => Promise.reject(new Error('denied')) },
-      { signals: bus.connect() },
-    );
-    const { lock, clock } = cluster;
-    const value = new RefreshingValue({ name: 'v', load: () => 1, backend: { lock, store }, clock });
+    const cluster = clusterWith(bus);
+    const link = cluster.link();
+    const { backend } = link;
+    link.break('refused', 'check');
+    const value = new RefreshingValue({ name: 'v', load: () => 1, backend, clock: cluster.clock });
     await value.set(2);
     await cluster.clock.flush();
     expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([undefined]);
@@ -357,15 +354,16 @@ describe('listening', () => {
     const cluster = new ManualCluster();
     const signals = bus.connect();
     const values = ['v', 'w', 'x'].map((name) => {
-      const store = wrapStore(cluster.store, { signals });
-      const options = {
+      const backend = partsOn(cluster.records, { signals });
+      const { clock } = cluster;
+      return new RefreshingValue({
         name,
-        backend: { store },
-        clock: cluster.clock,
+        backend,
+        clock,
         load: () => 1,
-        logger: recordLines(),
-      };
-      return new RefreshingValue({ ...options, propagateWithin: WITHIN });
+        logger: false,
+        propagateWithin: WITHIN,
+      });
     });
     await cluster.clock.flush();
     expect([bus.listens, bus.listeners.size]).toEqual([1, 1]);
@@ -380,11 +378,11 @@ describe('listening', () => {
   it('that is ended while it begins ends then, before another one begins', async () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
-    const { store } = cluster.link();
+    const { backend } = cluster.link();
     const gates = [new Deferred<void>(), new Deferred<void>()];
     bus.fault = () => gates[bus.listens - 1]?.promise;
     const open = (): RefreshingValue<number> =>
-      new RefreshingValue({ name: 'v', backend: { store }, clock: cluster.clock, load: () => 1, ...own });
+      new RefreshingValue({ name: 'v', backend, clock: cluster.clock, load: () => 1, ...own });
     const first = open();
     await cluster.clock.flush();
     await first.close();

@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import type { StandardResult, StandardSchema } from '../../../src/schema.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { isOutcome, recordEvents, recordLines, wordsOf } from '../../support/events.ts';
-import { storeOf } from '../../support/parts.ts';
+import { partsOn } from '../../support/parts.ts';
 import { sealed, sealedLine } from '../../support/sealed-snapshot.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Made {
   readonly value: RefreshingValue<unknown>;
   readonly lines: string[];
 }
 
-/** A store, and instances with it. */
+/** Records, and instances that share them. */
 function shared(options: { codec?: Codec } = {}) {
   const clock = new FakeClock();
-  const store = storeOf(memoryBackend({ clock, ...options }));
+  const records = memoryRecords(clock);
   function instance(
     brings: unknown,
     { schema, ...own }: { codec?: Codec; schema?: StandardSchema } = {},
@@ -29,11 +28,11 @@ function shared(options: { codec?: Codec } = {}) {
       clock,
       logger,
       ...(schema && { schema }),
-      backend: { store: wrapStore({ ...store, ...own }) },
+      backend: partsOn(records, { ...options, ...own }),
     });
     return { value, lines: logger.lines };
   }
-  return { clock, store, instance };
+  return { clock, store: partsOn(records).store, instance };
 }
 
 /** What a restarted instance reads of what another one has loaded. */

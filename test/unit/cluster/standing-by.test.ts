@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshingValue } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
-import { ManualCluster } from '../../support/cluster.ts';
+import type { Edit } from '../../../src/records/records.ts';
+import { Link, ManualCluster } from '../../support/cluster.ts';
 import { onRound } from '../../support/events.ts';
 import { keyedInstance, keyedPair, loadKey } from '../../support/keyed-cluster.ts';
+import { recordsWith } from '../../support/parts.ts';
 import { rejectionOf, settled } from '../../support/settle.ts';
 
 const A_DAY = { schedule: { hours: 24 } } as const;
@@ -68,6 +69,38 @@ describe('who stands by for the load of another instance', () => {
     }
     expect(all.map(({ value }) => value.peek())).toEqual(['anew', 'anew', 'anew', 'anew']);
     expect(all.reduce((sum, { manual }) => sum + manual.calls.length, 0)).toBe(2); // the first of all included
+  });
+
+  it('answers its readers with the snapshot that came with a lease, and gives the lease back behind them', async () => {
+    const { cluster, a, b } = await standingBy({ maxStaleness: 2000 });
+    a.manual.call(1).resolve('two');
+    await cluster.clock.advance(1500); // the value of the second is too old by then, and the snapshot is not
+    b.link.hold('release');
+    const read = b.value.get();
+    await cluster.clock.flush();
+    expect(await settled(read)).toEqual({ value: 'two' });
+    expect(b.link.take().at(-1)).toBe('release');
+    expect(b.manual.calls).toHaveLength(0);
+  });
+
+  it('takes no older snapshot over after an invalidation, which was loaded before that', async () => {
+    const cluster = new ManualCluster({}, 30_000);
+    const [a, b] = await cluster.warm(2, A_DAY);
+    void a.value.refresh({ here: true });
+    await cluster.clock.flush();
+    await cluster.end(a, 1, 'two');
+    b.value.invalidate({ here: true });
+    await cluster.clock.advance(10);
+    void a.value.refresh({ here: true });
+    await cluster.clock.flush();
+    await cluster.readFor([b], 5000, 100);
+    expect(b.value.peek()).toBe('one');
+    await cluster.end(a, 2, 'three');
+    b.link.take();
+    await cluster.readFor([b], 1000, 100);
+    expect(b.value.peek()).toBe('three');
+    expect(b.link.take()).toEqual(['acquire']);
+    expect(b.manual.calls).toHaveLength(0);
   });
 
   it('a snapshot that has become too old meanwhile is not what a reader gets who waits for a fresh one', async () => {
@@ -229,32 +262,17 @@ describe('what takes its time', () => {
 describe('whose own round is done for longer than its value is fresh', () => {
   it('answers who waits with what is held, which is as new as it gets', async () => {
     const cluster = new ManualCluster();
-    const { lock } = cluster.link();
-    let isDone = false;
-    const done = {
-      kind: 'done',
-      retryAfter: 5000,
-      finishedAgo: 1000,
-      owner: 'o',
-      host: 'h',
-      now: 0,
-    } as const;
-    const asked: string[] = [];
-    const { value, manual } = cluster.instance({
-      lock: asLock({
-        ...lock,
-        acquire: async (request) => {
-          asked.push(request.name);
-          return isDone ? { ...done, token: value.inspect().lock?.version ?? 0 } : lock.acquire(request);
-        },
-      }),
-    });
+    const { records } = cluster;
+    const longer = (edit: Edit): Edit =>
+      edit.op === 'amend' && edit.phase === 'held' ? { ...edit, forMs: edit.forMs + 5000 } : edit;
+    const held = recordsWith(records, { apply: (edits) => records.apply(edits.map(longer)) });
+    const link = new Link(held, cluster.options);
+    const { value, manual } = cluster.instance(link.backend);
     await cluster.load({ value, manual }, 'one');
     await cluster.clock.advance(1100);
-    isDone = true;
     const read = value.get({ patience: 10_000 });
     await cluster.clock.flush();
     expect(await settled(read)).toEqual({ value: 'one' });
-    expect([asked.length, manual.calls.length]).toEqual([2, 1]);
+    expect([link.requestIds().length, manual.calls.length]).toEqual([2, 1]);
   });
 });

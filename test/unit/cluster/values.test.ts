@@ -89,6 +89,17 @@ describe('a lock and a store: one loads, the others take it over', () => {
       expect(nextExecuteTime - cluster.clock.now()).toBeLessThanOrEqual(60_025);
     }
   });
+
+  it('a value that was set while another was being published has no version', async () => {
+    const cluster = new ManualCluster();
+    const a = cluster.instance();
+    const answered = a.link.hold('write');
+    await cluster.load(a, 'one');
+    a.value.set('by hand', { here: true });
+    answered.resolve();
+    await cluster.clock.flush();
+    expect(a.value.inspect().lock?.version).toBeUndefined();
+  });
 });
 
 describe('a lock without a store: instances take turns at the source', () => {
@@ -104,35 +115,5 @@ describe('a lock without a store: instances take turns at the source', () => {
     b.manual.call(0).resolve('of b');
     expect(await Promise.all(reads)).toEqual(['of a', 'of b']);
     expect(a.link.take()).toEqual(['acquire', 'extend', 'release']);
-  });
-});
-
-describe('a store without a lock', () => {
-  it('warm start and publishing, each instance for itself', async () => {
-    const cluster = new ManualCluster();
-    const a = cluster.instance({ lock: undefined });
-    await cluster.load(a, 'one');
-    expect(a.link.take()).toEqual(['read', 'write']);
-    const { version } = (await cluster.store.read('v'))!;
-    expect(a.value.inspect().lock).toMatchObject({ version, isHolder: false, holder: undefined });
-    expect(a.manual.call(0).context.token).toBeUndefined();
-
-    const b = cluster.instance({ lock: undefined });
-    expect(await b.value.get()).toBe('one');
-    await cluster.clock.advance(1030);
-    for (const { value } of [a, b]) value.current;
-    await cluster.clock.flush();
-    expect([a.manual.calls.length, b.manual.calls.length]).toEqual([2, 1]);
-  });
-
-  it('a value that was set while another was being published has no version', async () => {
-    const cluster = new ManualCluster();
-    const a = cluster.instance({ lock: undefined });
-    const answered = a.link.hold('write');
-    await cluster.load(a, 'one');
-    a.value.set('by hand', { here: true });
-    answered.resolve();
-    await cluster.clock.flush();
-    expect(a.value.inspect().lock?.version).toBeUndefined();
   });
 });

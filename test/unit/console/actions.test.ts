@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import type { AuditRecord } from '../../../src/console/audit-record.ts';
 import {
@@ -7,31 +7,37 @@ import {
   type RefreshGroup,
   type RefreshingValue,
 } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
+import { systemClock } from '../../../src/time/clock.ts';
+import { Deferred } from '../../../src/time/deferred.ts';
+import { Link } from '../../support/cluster.ts';
 import { type Answer, openConsole, TestConsole } from '../../support/console.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { leaseOf } from '../../support/lease.ts';
+import { storeOf } from '../../support/parts.ts';
 import { unhandledRejections } from '../../support/unhandled-rejections.ts';
 import { untilHeld } from '../../support/until-held.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 interface Instance {
+  readonly link: Link;
   readonly console: TestConsole;
   readonly group: RefreshGroup;
   readonly prices: RefreshingValue<readonly number[]>;
 }
 
-/** Instances with a console each, that share a lock and a store. */
+/** Instances with a console each, that share a backend, and a lock and a store of it. */
 function instances() {
-  const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
+  const records = memoryRecords(systemClock);
+  const connect = (): Link => new Link(records, { keepVersions: 5 });
   const source = {
     prices: [1, 2, 3, 4] as readonly number[],
     error: undefined as Error | undefined,
     loads: 0,
   };
   const make = (): Instance => {
-    const backend = { backend: { lock: asLock(lock), store: wrapStore(store) } };
+    const link = connect();
+    const { backend } = link;
     const quiet = { logger: false, retry: false, schedule: '1h' } as const;
-    const group = new Group({ ...backend, ...quiet, propagateWithin: 30 });
+    const group = new Group({ backend, ...quiet, propagateWithin: 30 });
     const prices = group.value<readonly number[]>({
       name: 'prices',
       load: async () => {
@@ -42,21 +48,14 @@ function instances() {
       accept: (value) => value.length > 2 || 'too few',
     });
     const authorize = (request: Request): string => request.headers.get('cookie') ?? 'ann';
-    const console = openConsole({ actions: true, ...backend, authorize }, group);
-    return { console, group, prices };
+    const console = openConsole({ actions: true, backend, authorize }, group);
+    return { link, console, group, prices };
   };
+  const { lock, store } = connect();
   return { source, lock, store, make };
 }
 
-const HELD = {
-  kind: 'held',
-  retryAfter: 5,
-  heldFor: 5,
-  owner: 'x',
-  host: 'x',
-  token: 1,
-  isBackoff: false,
-} as const;
+const AUDIT = 'tickless-console-audit';
 
 /** The notes of the audit, as an instance lists it; of those that are on it only. */
 async function notes({ console }: Instance): Promise<string[]> {
@@ -258,34 +257,30 @@ describe('a lock', () => {
 describe('records of locks', () => {
   it('are shown once where two lock objects are of one backend', async () => {
     const { make, lock } = instances();
-    const { console, group, prices } = make();
-    await group.executor(() => {}, { name: 'nightly', lock: asLock(lock) }).requestStart();
+    const { console, group, prices, link } = make();
+    await group.executor(() => {}, { name: 'nightly', lock }).requestStart();
     await prices.get();
     const shown = async () => (await console.get('api/locks')).body;
     const names = (await shown()).records.map(({ name }: { name: string }) => name);
     expect(names.sort()).toEqual(['nightly', 'prices']);
-    lock.list = () => Promise.reject(new Error('ECONNREFUSED'));
-    expect((await console.get('api/locks?prefix=p')).body.errors).toHaveLength(1);
+    link.break('refused', 'check');
+    const { records, errors } = (await console.get('api/locks?prefix=p')).body;
+    expect([records.length, errors.length]).toEqual([1, 1]); // the other one answers
   });
 
   it('are read once for all who ask within a second, and again after an action', async () => {
     const { make, lock } = instances();
-    const { console } = make();
-    const asked: unknown[] = [];
-    const list = lock.list.bind(lock);
-    lock.list = (options) => {
-      asked.push(options);
-      return list(options);
-    };
+    const { console, link } = make();
+    const asked = (): number => link.commands.filter(({ name }) => name === 'reports').length;
     const ask = async () => (await console.get('api/locks?prefix=rep')).body.records;
     const task = lockedTask(async () => 1, { name: 'report', lock, ...BOUNDS });
     await task();
     const before = await Promise.all(Array.from({ length: 10 }, ask));
     const [{ id, lock: at, token }] = await ask();
-    expect({ before: before.length, asked: asked.length }).toEqual({ before: 10, asked: 1 });
+    expect({ before: before.length, asked: asked() }).toEqual({ before: 10, asked: 1 });
     await console.act('release-lock', { id, lock: at, token });
     expect(await ask()).toMatchObject([{ name: 'report', state: 'released' }]);
-    expect(asked.length).toBe(2);
+    expect(asked()).toBe(2);
   });
 });
 
@@ -319,8 +314,12 @@ describe('on all instances', () => {
     const all = await one.console.act('invalidate', { id: 'prices' });
     expect(all.body.message).toBe('invalidated on all instances; the next read loads it');
     expect([one, other].map(({ prices }) => prices.inspect().paused)).toEqual([true, false]);
-    const { records } = (await other.console.get('api/audit')).body;
-    expect(records.map(({ action, here }: AuditRecord) => [action, here])).toEqual([
+    // It is written behind the answer.
+    const audit = async (): Promise<unknown> => {
+      const { records } = (await other.console.get('api/audit')).body;
+      return records.map(({ action, here }: AuditRecord) => [action, here]);
+    };
+    await expect.poll(audit, { timeout: 15_000 }).toEqual([
       ['invalidate', undefined],
       ['reschedule', undefined],
       ['pause', true],
@@ -359,26 +358,22 @@ describe('on all instances', () => {
 
   it('audit records of all operators are kept, also of those that act at once', async () => {
     const { make, store } = instances();
-    const { read } = store;
-    store.read = async (...args) => {
-      const found = await read(...args);
-      await new Promise((resolve) => setImmediate(resolve)); // the others read meanwhile
-      return found;
-    };
     const [one, other] = [make(), make()];
+    for (const { link } of [one, other]) {
+      link.fault = (step) => (step === 'read' ? new Promise(setImmediate) : undefined); // the others read meanwhile
+    }
     await Promise.all(
       [one, other, one, other].map(({ console }, at) =>
         console.act('resume', { id: 'prices', note: `${at}` }),
       ),
     );
     await expect.poll(() => notes(other)).toEqual(['0', '1', '2', '3']);
-    expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
+    expect((await store.read(AUDIT))?.payload).toContain('"by":"ann"');
   });
 
   it('an action is carried out and answered where the audit can not be written, and says so', async () => {
-    const { make, lock } = instances();
-    const { console } = make();
-    lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
+    const { console, link } = instances().make();
+    link.break('refused', 'acquire');
     const { status, body } = await console.act('pause', { id: 'prices', here: true });
     expect([status, body.message]).toEqual([
       200,
@@ -390,22 +385,17 @@ describe('on all instances', () => {
   });
 
   it('an action waits for one command of the audit at most: not for another instance that has its lock', async () => {
-    const { make, lock, store } = instances();
-    const acquire = lock.acquire.bind(lock);
+    const { make, lock } = instances();
     const [one, other] = [make(), make()];
     await one.console.act('resume', { id: 'prices', note: '0' });
     await expect.poll(() => notes(other)).toEqual(['0']);
-    let isFree = (): void => {};
-    const free = new Promise<void>((resolve) => {
-      isFree = resolve;
-    });
+    const lease = await leaseOf(lock, { name: AUDIT });
+    const free = new Deferred<void>();
     let asked = 0;
-    lock.acquire = async (request) => {
-      if (request.name !== 'tickless-console-audit') return acquire(request);
+    one.link.fault = (step, { name }) => {
+      if (step !== 'acquire' || name !== AUDIT) return undefined;
       asked += 1;
-      if (asked > 1) await free;
-      if (asked > 1) return acquire(request);
-      return { ...HELD, now: Date.now() };
+      return asked > 1 ? { arrives: free.promise } : undefined;
     };
     for (let at = 1; at <= 5; at++) {
       const { body } = await one.console.act('resume', { id: 'prices', note: `${at}` });
@@ -416,50 +406,40 @@ describe('on all instances', () => {
     }
     expect(await unwritten(one)).toEqual(['1', '2', '3', '4', '5']);
     expect(await notes(other)).toEqual(['0']);
-    const write = vi.spyOn(store, 'write');
-    isFree();
+    one.link.take();
+    await lock.release(lease, { as: 'done', holdFor: 0 });
+    free.resolve();
     await expect.poll(() => unwritten(one), { interval: 300, timeout: 20_000 }).toEqual([]); // it tries again as its list is shown
     expect(await notes(other)).toEqual(['0', '1', '2', '3', '4', '5']);
-    expect(write.mock.calls.filter(([name]) => name === 'tickless-console-audit')).toHaveLength(1);
+    const sent = one.link.commands.filter(({ step, name }) => step === 'write' && name === AUDIT);
+    expect(sent).toHaveLength(1);
     expect((await one.console.act('resume', { id: 'prices' })).body.message).not.toContain('audit');
   });
 
   it('an action does not wait for its audit record to be written', async () => {
-    const { make, lock, store } = instances();
-    const instance = make();
-    const { read } = store;
-    const waiting: (() => void)[] = [];
+    const { group, link } = instances().make();
+    const written = new Deferred<void>();
+    link.fault = (step, { name }) => (step === 'read' && name === AUDIT ? written.promise : undefined);
     const isOver: Promise<unknown>[] = [];
-    store.read = async (...args) => {
-      if (args[0] === 'tickless-console-audit') await new Promise<void>((resolve) => waiting.push(resolve));
-      return read(...args);
-    };
-    const backend = { lock: asLock(lock), store: wrapStore(store) };
+    const { backend } = link;
     const waitUntil = (promise: Promise<unknown>): void => void isOver.push(promise);
-    const console = openConsole({ actions: true, backend, waitUntil }, instance.group);
+    const console = openConsole({ actions: true, backend, waitUntil }, group);
     const { status, body } = await console.act('resume', { id: 'prices', note: 'x' });
     expect([status, body.message]).toEqual([200, expect.not.stringContaining('audit')]);
-    expect({ waiting: waiting.length, isOver: isOver.length }).toEqual({ waiting: 1, isOver: 1 });
-    store.read = read;
-    for (const resume of waiting) resume();
+    expect([link.commands.at(-1)?.step, isOver.length]).toEqual(['read', 1]);
+    written.resolve();
     await Promise.all(isOver);
     expect((await console.get('api/audit')).body.records).toMatchObject([{ note: 'x' }]);
   });
 
   it('a record whose write was answered by an error is there once, also where it was written', async () => {
-    const { make, store } = instances();
+    const { make } = instances();
     const [one, other] = [make(), make()];
-    const { write } = store;
-    let isLost = true;
-    store.write = async (...args) => {
-      const answer = await write(...args);
-      if (isLost && args[0] === 'tickless-console-audit') throw new Error('ECONNRESET');
-      return answer;
-    };
+    one.link.break('answer-lost', 'write');
     await one.console.act('resume', { id: 'prices', note: '0' });
     await expect.poll(() => notes(other)).toEqual(['0']);
     expect([await notes(one), await unwritten(one)]).toEqual([['0'], []]);
-    isLost = false;
+    one.link.mend();
     await one.console.act('resume', { id: 'prices', note: '1' });
     await expect.poll(() => notes(other)).toEqual(['0', '1']);
   });
@@ -475,24 +455,23 @@ describe('on all instances', () => {
         throw new Error('mine');
       };
       const hooks = { onAudit: failing('onAudit'), waitUntil: failing('waitUntil') };
-      const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
-      const console = new TestConsole({ actions: true, backend: { lock, store }, ...hooks });
+      const backend = memoryBackend();
+      const console = new TestConsole({ actions: true, backend, ...hooks });
       console.group.value({ name: 'v', load: () => 1 });
       expect((await console.act('resume', { id: 'v', note: '0' })).status).toBe(200);
       await console.handler.close();
       await new Promise((resolve) => setImmediate(resolve));
       expect({ calls, unhandled }).toEqual({ calls: ['onAudit', 'waitUntil'], unhandled: [] });
-      expect((await store.read('tickless-console-audit'))?.payload).toContain('"by":"ann"');
+      expect((await storeOf(backend).read(AUDIT))?.payload).toContain('"by":"ann"');
     },
   );
 
   it('close() of the console tries once more to write what is kept here', async () => {
-    const { make, lock } = instances();
+    const { make } = instances();
     const [one, other] = [make(), make()];
-    const { acquire } = lock;
-    lock.acquire = () => Promise.reject(new Error('ECONNREFUSED'));
+    one.link.break('refused', 'acquire');
     await one.console.act('resume', { id: 'prices', note: '0' });
-    lock.acquire = acquire;
+    one.link.mend();
     await one.console.handler.close();
     expect(await notes(other)).toEqual(['0']);
   });
@@ -548,10 +527,8 @@ describe('the overview', () => {
   });
 
   it('shows what is here where the store does not answer', async () => {
-    const { make, store } = instances();
-    const { console } = make();
-    (store as { reports: unknown }).reports = () =>
-      Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
+    const { console, link } = instances().make();
+    link.fault = () => Promise.reject(new Error('redis://:hunter2@store: ECONNREFUSED'));
     const { status, body, text } = await console.get('api/overview');
     expect({ status, members: body.members.length }).toEqual({ status: 200, members: 1 });
     expect(body.fleetError).toContain('ECONNREFUSED');

@@ -4,7 +4,7 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { apiSchema } from '../../../src/console/index.ts';
 import { lockedTask, RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeOf } from '../../support/parts.ts';
 import { untilHeld } from '../../support/until-held.ts';
 
 const ajv = new Ajv2020({ strict: false });
@@ -19,17 +19,9 @@ function wrong(name: string, body: unknown): unknown {
 
 describe('the schema of the API', () => {
   it('describes what is answered, with all that a member can have', async () => {
-    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend({ keepVersions: 5 }))];
-    const group = new RefreshGroup({
-      backend: { lock, store },
-      propagateWithin: 50,
-      logger: false,
-      retry: false,
-    });
-    const console = new TestConsole(
-      { actions: true, backend: { lock, store }, showValue: (value) => value },
-      group,
-    );
+    const backend = memoryBackend({ keepVersions: 5 });
+    const group = new RefreshGroup({ backend, propagateWithin: 50, logger: false, retry: false });
+    const console = new TestConsole({ actions: true, backend, showValue: (value) => value }, group);
     let edition = { apple: 1, pear: 2 };
     const prices = group.value({
       name: 'prices',
@@ -44,7 +36,7 @@ describe('the schema of the API', () => {
       load: () => Promise.reject(new Error('no', { cause: new Error('why') })),
     });
     const cleaner = group.executor(() => {}, { name: 'cleaner' });
-    await lockedTask(() => 1, { name: 'report', backend: { lock, store } })();
+    await lockedTask(() => 1, { name: 'report', backend })();
     await Promise.allSettled([prices.get(), cities.get('1012'), down.get(), cleaner.requestStart()]);
     edition = { apple: 2, pear: 2 };
     await prices.refresh();
@@ -60,7 +52,7 @@ describe('the schema of the API', () => {
     edition = { apple: 10, pear: 2 };
     await prices.unpin();
     await prices.refresh().catch(() => {});
-    await untilHeld(store, 'prices', [prices]);
+    await untilHeld(storeOf(backend), 'prices', [prices]);
     const [newer, older] = (await prices.history()).map((one) => one.version);
     const reads: Readonly<Record<string, string>> = {
       'api/session': 'Session',

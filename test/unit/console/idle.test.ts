@@ -3,16 +3,13 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { columnsOf } from '../../../src/console/rows.ts';
 import { RefreshGroup } from '../../../src/index.ts';
 import { TestConsole } from '../../support/console.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { storeOf } from '../../support/parts.ts';
 import { untilHeld } from '../../support/until-held.ts';
 
 it('shows an instance that is not read as idle, with what it had, and counts it nowhere', async () => {
-  const store = storeOf(memoryBackend());
-  const group = new RefreshGroup({
-    backend: { lock: lockOf(memoryBackend()), store },
-    propagateWithin: 30,
-    logger: false,
-  });
+  const backend = memoryBackend();
+  const store = storeOf(backend);
+  const group = new RefreshGroup({ backend, propagateWithin: 30, logger: false });
   const console = new TestConsole({}, group);
   const prices = group.value({ name: 'prices', load: async () => 1 });
   await prices.get();

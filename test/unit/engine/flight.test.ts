@@ -64,7 +64,7 @@ function make(plan: Plan = {}): Made {
       emit: () => {},
       ended: (record: ExecutionRecord<Error>) => records.push(record),
     },
-    rounds: wrap && { begin: () => ({ run: wrap }) },
+    coordinator: wrap && { begin: () => ({ run: wrap }) },
     active: new ActiveLoads(clock),
     jitter: { after: () => 0 },
     load: (context: LoadContext, _: Entry<string>, abort: LazyAbort) => {

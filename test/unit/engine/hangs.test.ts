@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { RefreshingCache, RefreshingValue, type ValueOptions } from '../../../src/index.ts';
-import { asLock } from '../../../src/records/lock/as-lock.ts';
+import { memoryRecords } from '../../../src/records/memory-records.ts';
 import { fileSource, firstOf, httpSource, mergeOf } from '../../../src/sources/index.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
+import { Link, type Step } from '../../support/cluster.ts';
 import { rejectionOf } from '../../support/settle.ts';
-import { wrapStore } from '../../support/wrap-store.ts';
 
 const hangs = (): Promise<never> => new Promise(() => {});
 const fails = (): Promise<never> => Promise.reject(new Error('down'));
@@ -148,26 +148,6 @@ describe('a load that hangs says where', () => {
 });
 
 describe('a step of a round that hangs is named', () => {
-  type Step = 'acquire' | 'read' | 'write';
-
-  /** A backend whose step never answers. */
-  function hanging(step: Step, clock: FakeClock) {
-    const { lock, store } = memoryBackend({ clock });
-    const answers = async (): Promise<undefined> => undefined;
-    const of = (name: Step, otherwise: () => Promise<unknown>) => (name === step ? hangs : otherwise);
-    const own = { acquire: of('acquire', answers), extend: answers, release: answers };
-    return step === 'acquire'
-      ? { lock: asLock({ ...own, leaseFor: 30_000 } as never), store }
-      : {
-          lock,
-          store: wrapStore({
-            read: of('read', answers),
-            write: of('write', answers),
-            delete: answers,
-          } as never),
-        };
-  }
-
   it.each<[Step, string]>([
     ['acquire', 'lock unavailable, loading without it: no answer within 1 s (acquire)'],
     ['read', 'store unavailable, loads are not shared: no answer within 750 ms (read)'],
@@ -179,13 +159,10 @@ describe('a step of a round that hangs is named', () => {
       warn: (line: string) => void lines.push(line),
       error: (line: string) => void lines.push(line),
     };
-    const value = new RefreshingValue({
-      name: 'v',
-      load: async () => 1,
-      backend: hanging(step, clock),
-      logger,
-      clock,
-    });
+    const link = new Link(memoryRecords(clock));
+    link.break('no-answer', step);
+    const { backend } = link;
+    const value = new RefreshingValue({ name: 'v', load: async () => 1, backend, logger, clock });
     const read = value.get();
     await clock.advance(10_000);
     expect(await read).toBe(1);

@@ -72,28 +72,25 @@ it('a name that leads to the folder of others leaves their files alone', async (
   expect(readdirSync(folderOf(directory, 'snapshot/2026-11-20')).length).toBeGreaterThan(1);
 });
 
-it('a lock deletes no record of a store in the same directory, and a store none of a lock', async () => {
-  const directory = temporaryDirectory();
-  const lock = lockOf(fileBackend({ directory, retention: Infinity }));
-  const store = storeOf(fileBackend({ directory, retention: Infinity }));
-  await rounds(lock, 1, 'kept');
-  await store.write('kept', 'payload', 5);
-  await store.versions([], { instance: 'kept', text: '[]', keepFor: 2 * DAY });
-  for (const record of ['lock/kept', 'snapshot/kept', 'report//kept']) edit(directory, record, older(DAY));
-  const deletingLock = lockOf(fileBackend({ directory, retention: 60_000 }));
-  await vi.waitFor(async () => {
-    await rounds(deletingLock, 1);
-    expect(existsSync(folderOf(directory, 'lock/kept'))).toBe(false);
-  });
-  await rounds(lock, 1, 'kept');
-  edit(directory, 'lock/kept', older(DAY));
-  expect((await store.read('kept'))?.payload).toBe('payload');
-  expect(existsSync(folderOf(directory, 'report//kept'))).toBe(true);
-  const deletingStore = storeOf(fileBackend({ directory, retention: 60_000 }));
-  await vi.waitFor(async () => {
-    await deletingStore.write('n', 'payload');
-    expect(existsSync(folderOf(directory, 'snapshot/kept'))).toBe(false);
-    expect(existsSync(folderOf(directory, 'report//kept'))).toBe(false);
-  });
-  expect(existsSync(folderOf(directory, 'lock/kept'))).toBe(true);
-});
+it.each(['a round', 'a write'])(
+  'the sweep behind %s deletes the locks, values and reports that have expired, and no others',
+  async (change) => {
+    const directory = temporaryDirectory();
+    const kinds = ['lock/', 'snapshot/', 'report//'];
+    const setup = fileBackend({ directory, retention: Infinity });
+    for (const name of ['old', 'fresh']) {
+      await rounds(lockOf(setup), 1, name);
+      await storeOf(setup).write(name, 'payload', 5);
+      await storeOf(setup).versions([], { instance: name, text: '[]', keepFor: 2 * DAY });
+    }
+    for (const kind of kinds) edit(directory, `${kind}old`, older(DAY));
+    const backend = fileBackend({ directory, retention: 60_000 });
+    const isThere = (name: string) => kinds.map((kind) => existsSync(folderOf(directory, kind + name)));
+    await vi.waitFor(async () => {
+      if (change === 'a round') await rounds(lockOf(backend), 1);
+      else await storeOf(backend).write('n', 'payload');
+      expect(isThere('old')).toEqual([false, false, false]);
+    });
+    expect(isThere('fresh')).toEqual([true, true, true]);
+  },
+);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
-import { lockConformance } from '../../../src/testing/index.ts';
+import { backendLockConformance } from '../../support/lock-conformance/index.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { storeConformance } from '../../support/store-conformance.ts';
 import { leaseOf } from '../lock/file-rounds.ts';
@@ -94,7 +94,7 @@ describe.concurrent('the file adapters as on Windows', () => {
   const timeout = 20_000; // the cases read the same disk at once
   const lock = () => lockOf(fileBackend({ directory, timeout }));
   const store = () => storeOf(fileBackend({ directory, timeout, keepVersions: 3 }));
-  for (const { name, run } of lockConformance({ lock, other: lock, unit: 300 })) it(name, run);
+  for (const { name, run } of backendLockConformance({ lock, other: lock, unit: 300 })) it(name, run);
   const kept = storeConformance({ store, other: store, keepVersions: 3 });
   for (const { name, run } of kept) it(name, run);
 });

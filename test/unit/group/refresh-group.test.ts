@@ -14,7 +14,7 @@ import { HoldingClock } from '../../support/holding-clock.ts';
 import { manualGroup as make } from '../../support/manual-group.ts';
 import { ManualLoad } from '../../support/manual-load.ts';
 import { optionsIn } from '../../support/option-errors.ts';
-import { lockOf, storeOf } from '../../support/parts.ts';
+import { lockOf } from '../../support/parts.ts';
 import { rejectionOf, settled, thrownBy } from '../../support/settle.ts';
 import { unspread } from '../../support/unspread.ts';
 
@@ -188,13 +188,14 @@ describe('the options of a group', () => {
   });
 
   it('members are returned with their kind, names and backends, in their order, until they are closed', async () => {
-    const [lock, store] = [lockOf(memoryBackend()), storeOf(memoryBackend())];
+    const lock = lockOf(memoryBackend());
+    const backend = memoryBackend();
     const group = new RefreshGroup({ lock });
-    const value = group.value({ name: 'v', load, backend: { store } });
+    const value = group.value({ name: 'v', load, backend });
     const cache = group.cache({ name: 'c', load });
     const executor = group.executor(() => {}, { name: 'e' });
     expect(group.members()).toEqual([
-      { kind: 'value', name: 'v', member: value, lock: undefined, store },
+      { kind: 'value', name: 'v', member: value, lock: backend.lock, store: backend.store },
       { kind: 'cache', name: 'c', member: cache, lock: undefined, store: undefined },
       { kind: 'executor', name: 'e', member: executor, lock, store: undefined },
     ]);

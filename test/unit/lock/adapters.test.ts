@@ -5,6 +5,8 @@ import { redisBackend } from '../../../src/backends/redis.ts';
 import { sqliteBackend, sqliteTable } from '../../../src/backends/sqlite.ts';
 import type { Backend } from '../../../src/engine/backend.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
+import { partIn, withFields } from '../../support/cell-text.ts';
+import { leaseOf } from '../../support/lease.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
@@ -16,19 +18,27 @@ const unused = (): never => {
 };
 
 /** A client of ioredis that records its commands. */
-function redisOf(reply: unknown, commands: string[][] = []) {
+function redisOf(reply: (command: readonly string[]) => unknown, commands: string[][] = []) {
   const call = async (...command: string[]) => {
     commands.push(command);
-    return reply;
+    return reply(command);
   };
   return { call, on: () => {}, status: 'ready' } as never;
 }
 
-/** A client of PostgreSQL that records its parameters and finds no row. */
-function postgresOf(parameters: unknown[][] = []) {
+/** A client of PostgreSQL that records its parameters and finds the record of a lease. */
+function postgresOf({ requestId, token }: { requestId: string; token: number }, parameters: unknown[][]) {
+  const now = Date.now();
+  const ends = { at: now, changedAt: now, until: now + 60_000 };
+  const record = { token, id: requestId, phase: 'leased', ...ends, text: '', note: '', older: [] };
   const query = async ({ values }: { values: unknown[] }) => {
     parameters.push(values);
-    return { rows: [], rowCount: 0 };
+    const isDone = parameters.length > 1; // the first is a look
+    return {
+      rows: [
+        { i: '0', is_done: String(isDone), body: withFields(undefined, 'lock', record), now: String(now) },
+      ],
+    };
   };
   return { query } as never;
 }
@@ -47,7 +57,7 @@ interface Adapter {
 const adapters: readonly Adapter[] = [
   {
     open: redisBackend,
-    client: redisOf(''),
+    client: redisOf(unused),
     longestName: undefined,
     place: { prefix: 'p' },
   },
@@ -96,38 +106,40 @@ describe('a release as failed', () => {
 
   it('stores at most 16,000 characters of the error, with U+0000 escaped, which PostgreSQL does not store', async () => {
     const parameters: unknown[][] = [];
-    const lock = lockOf(postgresBackend({ client: postgresOf(parameters), retention: Infinity }));
+    const lock = lockOf(postgresBackend({ client: postgresOf(lease, parameters), retention: Infinity }));
     const error = `a\0b\0${'x'.repeat(16_000)}`;
     await lock.release(lease, { as: 'failed', holdFor: 0, error });
-    const [{ note }] = JSON.parse(String(parameters[0]?.[0])) as [{ note: string }];
+    const after = parameters[1]?.flat().find((one) => String(one).startsWith('{"lock"')) as string;
+    const { note } = partIn(after, 'lock') as { note: string };
     expect(note).not.toContain('\0');
     expect(JSON.parse(note)).toEqual({ state: 'failed', error: error.slice(0, 16_000) });
   });
 
   it('is one command with the default prefix and retention in Redis', async () => {
     const commands: string[][] = [];
-    const lock = lockOf(redisBackend({ client: redisOf([['1', '0']], commands) }));
-    await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x'.repeat(16_001) });
-    await lock.release(lease, { as: 'failed', holdFor: 10, error: 'x' });
-    const args = ['1', 'tickless:lock/rates', '604800000', '8', 'amend', '5', '1', 'r', 'held', '10', ''];
-    const note = (length: number) => JSON.stringify({ state: 'failed', error: 'x'.repeat(length) });
-    expect(commands.map(([command, _, ...others]) => [command, ...others])).toEqual([
-      ['eval', ...args, note(16_000)], // the first time with the text of the script
-      ['evalsha', ...args, note(1)],
-    ]);
+    const now = `${Date.now()}000`;
+    const reply = (command: readonly string[]) => (command.includes('look') ? [[now]] : [[now, '1'], [now]]); // the index has a key too
+    const lock = lockOf(redisBackend({ client: redisOf(reply, commands) }));
+    const taken = await leaseOf(lock, { name: 'rates' });
+    commands.length = 0;
+    await lock.release(taken, { as: 'failed', holdFor: 0, error: 'x'.repeat(16_001) });
+    const [command, , ...args] = commands[0] as string[];
+    const [before, after] = [args[9], args[11]] as [string, string];
+    expect(partIn(before, 'lock')).toMatchObject({ phase: 'leased', token: taken.token });
+    const note = JSON.stringify({ state: 'failed', error: 'x'.repeat(16_000) });
+    expect(partIn(after, 'lock')).toMatchObject({ phase: 'held', token: taken.token, note });
+    const keys = ['2', 'tickless:name/rates', 'tickless:{name}'];
+    const swap = ['13', 'swap', '0', '', '604800000', '1', before, '1', after, '', '604800000', '', '', ''];
+    const index = ['5', 'index', '{name}', 'name/', 'rates', '604800000'];
+    expect([commands.length, command, ...args]).toEqual([1, 'evalsha', ...keys, ...swap, ...index]);
   });
 });
 
 describe('an acquire', () => {
   it.each<[string, Lock, RegExp]>([
     [
-      'finds no row',
-      lockOf(postgresBackend({ client: postgresOf() })),
-      /unavailable: the claim has waited for too long/,
-    ],
-    [
       'gets an unexpected reply',
-      lockOf(redisBackend({ client: redisOf(['no record']) })),
+      lockOf(redisBackend({ client: redisOf(() => ['no record']) })),
       /unavailable: unexpected reply of a script: no record/,
     ],
     [

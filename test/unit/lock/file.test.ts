@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { fileBackend } from '../../../src/backends/file.ts';
 import { isTicklessError } from '../../../src/errors.ts';
-import { type DamagedField, lockConformance } from '../../../src/testing/index.ts';
+import { backendLockConformance, type DamagedField } from '../../support/lock-conformance/index.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { lockOf } from '../../support/parts.ts';
 import { thrownBy } from '../../support/settle.ts';
@@ -42,7 +42,7 @@ describe.concurrent('the lock of fileBackend: conformance', () => {
     damage: (name: string, field: DamagedField) =>
       edit(directory, `lock/${name}`, ({ record }) => ({ record: { ...record, ...DAMAGED[field] } })),
   };
-  for (const { name, run } of lockConformance(subject)) it(name, run);
+  for (const { name, run } of backendLockConformance(subject)) it(name, run);
 });
 
 describe('the lock of fileBackend: the directory', () => {

@@ -10,7 +10,7 @@ import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { recordsConformance } from '../../../src/testing/records-conformance.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { conformance } from '../../system/integration/support/conformance.ts';
-import { sqliteEdits } from '../../system/integration/support/edits.ts';
+import { sqliteEdits, sqlPostdated } from '../../system/integration/support/edits.ts';
 
 type Database = SqliteClient & { close(): void };
 
@@ -53,14 +53,14 @@ describe.concurrent('node:sqlite', () => {
     none: (options) => sqliteBackend({ client: closed, ...options }),
     edits: sqliteEdits(client),
   });
-  const { records } = openSqlite('store', { client });
-  for (const { name, run } of recordsConformance({ records: () => records })) it(`records: ${name}`, run);
+  const { cells } = openSqlite({ client });
+  for (const { name, run } of recordsConformance({ cells: () => cells })) it(`records: ${name}`, run);
 
   it('lock: a clock that was set back during a lease does not shorten how long its record is kept', async () => {
     const table = 'clock_set_back';
     const lock = lockOf(sqliteBackend({ client, table }));
     const [present, absent] = [await leaseOf(lock, 'present'), await leaseOf(lock, 'absent')];
-    client.prepare(`UPDATE ${table} SET begun_at = begun_at + 500`).run();
+    client.prepare(`UPDATE ${table} SET ${sqlPostdated('sqlite', 'lock', 500)}`).run();
     await lock.release(present, DONE);
     await lock.release(absent, { ...DONE, keepFor: 500 });
     await vi.waitFor(
@@ -94,40 +94,41 @@ describe.concurrent('node:sqlite', () => {
 
   const HUGE = 2n ** 62n; // node:sqlite refuses to read integers over 2^53
   const names = ['a', 'damaged', 'c'];
-  const damage = (table: string, column: string, value: bigint): void => {
-    client.prepare(`UPDATE ${table} SET ${column} = ? WHERE name LIKE '%/damaged'`).run(value as never);
+  const damage = (table: string, path: string, value: bigint): void => {
+    const sql = `UPDATE ${table} SET body = json_set(body, '$.${path}', ?) WHERE name LIKE '%/damaged'`;
+    client.prepare(sql).run(value as never);
   };
 
   it.each([
     ['token', HUGE],
-    ['begun_at', -HUGE],
-  ])('store: a huge number in the column %s is damage of that name alone', async (column, value) => {
-    const table = `huge_${column}`;
+    ['at', -HUGE],
+  ])('store: a huge number in the field %s is damage of that name alone', async (field, value) => {
+    const table = `huge_${field}`;
     const store = storeOf(sqliteBackend({ client, table }));
     await Promise.all(names.map((name) => store.write(name, name, 5)));
-    damage(table, column, value);
+    damage(table, `snapshot.${field}`, value);
     const [a, damaged, c] = await Promise.all(names.map((name) => store.read(name)));
     expect([a, c]).toMatchObject([{ version: 5 }, { version: 5 }]);
     expect(damaged).toMatchObject(
-      column === 'token'
+      field === 'token'
         ? { damage: expect.stringContaining('the field token in it') }
         : { version: 5, age: expect.closeTo(2 ** 62, -14) },
     );
-    expect(await store.read('damaged')).toMatchObject({ payload: column === 'token' ? '' : 'damaged' });
+    expect(await store.read('damaged')).toMatchObject({ payload: field === 'token' ? '' : 'damaged' });
   });
 
   it.each([
     ['token', HUGE],
-    ['begun_at', -HUGE],
-    ['changed_at', -HUGE],
-  ])('lock: a huge number in the column %s is damage of that name alone', async (column, value) => {
-    const table = `huge_lock_${column}`;
+    ['at', -HUGE],
+    ['changedAt', -HUGE],
+  ])('lock: a huge number in the field %s is damage of that name alone', async (field, value) => {
+    const table = `huge_lock_${field}`;
     const lock = lockOf(sqliteBackend({ client, table }));
     for (const name of names) await lock.release(await leaseOf(lock, name), { ...DONE, holdFor: 60_000 });
-    damage(table, column, value);
+    damage(table, `lock.${field}`, value);
     expect((await lock.list()).map(({ name }) => name)).toEqual(expect.arrayContaining(['a', 'c']));
     await lock.inspect('damaged');
     const kinds = (await Promise.all(names.map((name) => lock.acquire({ name })))).map(({ kind }) => kind);
-    expect(kinds).toEqual(['done', column === 'token' ? 'acquired' : 'done', 'done']);
+    expect(kinds).toEqual(['done', field === 'token' ? 'acquired' : 'done', 'done']);
   });
 });

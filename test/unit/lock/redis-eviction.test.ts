@@ -5,7 +5,7 @@ import { FakeClock } from '../../../src/testing/index.ts';
 import { recordLines } from '../../support/events.ts';
 import { lockOf } from '../../support/parts.ts';
 
-/** A client of ioredis whose server gives each lease, and answers INFO with those lines. */
+/** A client of ioredis whose server has no record, does each swap, and answers INFO with those lines. */
 function clientOf(memory: string | Error, commands: string[]) {
   return {
     status: 'ready',
@@ -18,11 +18,8 @@ function clientOf(memory: string | Error, commands: string[]) {
         if (memory instanceof Error) throw memory;
         return memory;
       }
-      const count = Number(args[1]);
       const now = '1767225600000000';
-      if (count === 1) return [['1', now]]; // a release; an acquire has the key of the index too
-      const [id = '', holder = '', leaseFor] = args.slice(2 + count + 3);
-      return [['1', now, now, id, 'leased', holder, '', '0', '0', `${Number(leaseFor) * 1000}`, '', ''], 1];
+      return args.includes('look') ? [[now]] : [[now, '1'], [now]]; // the index has a key too
     },
   };
 }

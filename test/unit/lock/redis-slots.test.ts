@@ -1,18 +1,24 @@
 import { expect, it } from 'vitest';
-import { RedisRecords } from '../../../src/backends/redis/redis-records.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
 import { RecordStore } from '../../../src/records/store/record-store.ts';
+import { withFields } from '../../support/cell-text.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
+import { redisRecords } from '../../support/redis-records.ts';
 
 const NAMES = ['a', 'b', 'c'];
 const EDITS = NAMES.map((name) => ({ op: 'delete', name }) as const);
 const DONE = { isDone: true, row: undefined };
+const NOW = 1_767_225_600_000;
 
 const refuse = () => Promise.reject(new Error('CLUSTERDOWN Hash slot not served'));
 const hang = () => new Promise<never>(() => {});
 
-/** A record as scripts reply with it. */
-const ROW = ['1', '1767225600000000', '7', 'r', 'leased', 'text', '', '0', '0', '1000000', '', ''];
+/** The text of all names there. */
+const RECORD = {
+  ...{ token: 7, id: 'r', phase: 'leased', at: NOW, changedAt: NOW, until: NOW + 1000 },
+  ...{ text: 'text', note: '', older: [] },
+};
+const TEXT = withFields(withFields(undefined, 'lock', RECORD), 'snapshot', RECORD);
 
 /** A client of ioredis whose server is a cluster, each name in another slot: the slots of those names fail. */
 function clientOf(lost: readonly string[], fail: () => Promise<unknown>) {
@@ -21,16 +27,17 @@ function clientOf(lost: readonly string[], fail: () => Promise<unknown>) {
     options: {},
     connect: async () => {},
     on: () => {},
-    async call(_command: string, _script: string, count: string, ...[key = '', , , op]: string[]) {
+    async call(_command: string, _script: string, count: string, ...[key = '', , op]: string[]) {
       if (count !== '1') throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
       if (lost.some((name) => key.endsWith(name))) return fail();
-      return [op === 'delete' ? ROW.slice(0, 2) : ROW];
+      const now = `${NOW}000`;
+      return [op === 'look' ? [now, TEXT] : [now, '1']];
     },
   };
 }
 
-const recordsIn = (lost: readonly string[], fail: () => Promise<unknown>): RedisRecords =>
-  new RedisRecords('store', { client: clientOf(lost, fail), prefix: '', timeout: 20 });
+const recordsIn = (lost: readonly string[], fail: () => Promise<unknown>) =>
+  redisRecords({ client: clientOf(lost, fail), prefix: '', timeout: 20 });
 
 it.each([
   ['answers with an error', refuse, /CLUSTERDOWN/],
@@ -46,7 +53,7 @@ it.each([
 
 it('a check gets the versions of the other slots of a Redis Cluster; a call by hand rejects', async () => {
   const client = clientOf(['b'], refuse);
-  const records = new RecordStore(new RedisRecords('store', { client, timeout: 20 }), 1, undefined);
+  const records = new RecordStore(redisRecords({ client, timeout: 20 }), 1, undefined);
   const failure = expect.objectContaining({ message: expect.stringMatching('CLUSTERDOWN') });
   expect(await records.versions(NAMES)).toEqual([7, failure, 7]);
   await expect(storeOf(redisBackend({ client })).versions(NAMES)).rejects.toThrow(

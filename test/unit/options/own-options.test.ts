@@ -361,7 +361,6 @@ it('a snapshot says what is written in it, and nothing else', async () => {
 });
 
 it('a rollback goes to the version before, whatever others have set', async () => {
-  const store = storeOf(memoryBackend({ keepVersions: 3 }));
   let loads = 0;
   const value = new RefreshingValue({
     name: 'rolled',
@@ -369,7 +368,7 @@ it('a rollback goes to the version before, whatever others have set', async () =
       loads += 1;
       return loads;
     },
-    backend: { lock: lockOf(memoryBackend()), store },
+    backend: memoryBackend({ keepVersions: 3 }),
     logger: false,
   });
   for (let i = 0; i < 3; i += 1) await value.refresh();
@@ -408,8 +407,7 @@ it.each([
   { replaced: 'x' },
 ])('a cluster works as before while every object has %o', async (properties) => {
   const schedule = { milliseconds: 1 };
-  const store = storeOf(memoryBackend({ keepVersions: 5 }));
-  const lock = lockOf(memoryBackend());
+  const backend = memoryBackend({ keepVersions: 5 });
   let loads = 0;
   const load = (): string => `load ${++loads}`;
   const [one, other] = [1, 2].map(
@@ -418,7 +416,7 @@ it.each([
         name: 'v',
         load,
         schedule,
-        backend: { lock, store },
+        backend,
         propagateWithin: 1,
         logger: false,
         retry: false,
@@ -434,7 +432,7 @@ it.each([
   await one.rollback({ by: 'ann' });
   const { pinned } = one.inspect();
   const difference = await compareVersions(one, newest?.version as number, newest?.version as number);
-  const fleet = await store.fleet();
+  const fleet = await storeOf(backend).fleet();
   clean(); // what tests are made of is no better
   expect(history.map(({ isPinned, mark, damage }) => [isPinned, mark, damage])).toEqual(
     history.map(() => [false, undefined, undefined]),

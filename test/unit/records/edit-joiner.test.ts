@@ -19,7 +19,7 @@ function joining(answer: (name: string) => Error | undefined = () => undefined, 
     return { now: 0, answers };
   }, new Semaphore(limit));
   const ask = async (name: string, size = 0): Promise<number | undefined> => {
-    const [found] = (await joiner.ask(putOf(name, size))).answers;
+    const [found] = (await joiner.ask([putOf(name, size)])).answers;
     return found instanceof Error ? undefined : found?.row?.token;
   };
   return { commands, ask };
@@ -72,7 +72,7 @@ it('a command that throws, or leaves steps out, fails all of its steps', async (
     async () => ({ now: 0, answers: [{ isDone: true, row: undefined }] }),
     new Semaphore(1),
   );
-  const errors = await Promise.all(['a', 'b'].map((name) => rejectionOf(lossy.ask(putOf(name, 0)))));
+  const errors = await Promise.all(['a', 'b'].map((name) => rejectionOf(lossy.ask([putOf(name, 0)]))));
   expect(errors).toMatchObject([{ name: 'TypeError' }, { name: 'TypeError' }]);
 });
 
@@ -87,10 +87,10 @@ it('steps of later turns join a command that waits for others, whose answers are
     await turn;
     return { now: 0, answers: edits.map(() => ({ isDone: true, row: undefined })) };
   }, new Semaphore(1));
-  const asked = [joiner.ask(putOf('a', 0))];
+  const asked = [joiner.ask([putOf('a', 0)])];
   for (const name of ['b', 'c', 'd']) {
     await new Promise((resolve) => setTimeout(resolve, 1));
-    asked.push(joiner.ask(putOf(name, 0)));
+    asked.push(joiner.ask([putOf(name, 0)]));
   }
   answer();
   expect(await Promise.all(asked)).toHaveLength(4);

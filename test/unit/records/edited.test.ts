@@ -107,6 +107,24 @@ describe('claim', () => {
     expect(rowOf(record, at(1), String)).toMatchObject({ damage: field, left: 0 });
   });
 
+  it('is not made while the snapshot of the name is pinned, not even where it is forced: the answer shows that', () => {
+    const snapshot = made([0, put({ pinMs: 100 })]);
+    for (const record of [undefined, made([0, claim()], [10, ended(leased(), { forMs: 0 })])]) {
+      const forced = claim({ id: 'two', force: true });
+      const { next, isDone, shown } = edited(record, forced, at(99), snapshot);
+      expect([next, isDone, shown?.token]).toEqual([record, false, snapshot.token]);
+      expect(rowOf(shown as StoredRecord, at(99), String)).toMatchObject({ pinnedFor: 1 });
+      expect(edited(record, forced, at(100), snapshot).isDone).toBe(true);
+      const damaged = { ...snapshot, until: NaN };
+      expect(edited(record, forced, at(99), damaged).isDone).toBe(true);
+    }
+  });
+
+  it('exceeds the token of the snapshot of the name', () => {
+    const snapshot = made([0, put({ token: WALL * 1000 + 70_000 })]);
+    expect(edited(undefined, claim(), at(1), snapshot).next?.token).toBe(snapshot.token + 1);
+  });
+
   it('exceeds a token that is plausible, also that of a damaged record', () => {
     const ahead = { ...leased(), token: WALL * 1000 + 5_000_000, until: Number.NaN };
     expect(edited(ahead, claim(), at(0)).next?.token).toBe(WALL * 1000 + 5_000_001);
@@ -141,6 +159,30 @@ describe('amend', () => {
     expect(edited(next, ended(record), at(70))).toEqual({ next, isDone: true });
     expect(edited(next, ended(record, { note: 'failed' }), at(70))).toEqual({ next, isDone: false });
     expect(edited(next, amend(record), at(51))).toEqual({ next, isDone: false });
+  });
+
+  it('that ends a lease without a result brings back the hold that was there, once', () => {
+    const held = made([0, claim()], [10, ended(leased(), { forMs: 50 })]);
+    const lease = edited(held, claim({ id: 'two', force: true }), at(20)).next as StoredRecord;
+    const unused = ended(lease, { note: 'abandoned', forMs: 0, restores: true });
+    const { next, isDone } = edited(lease, unused, at(30));
+    const { token, id } = lease;
+    const { phase, note, until } = held;
+    expect([isDone, next]).toMatchObject([
+      true,
+      { token: held.token, phase, note, until, unused: { token, id } },
+    ]);
+    expect(edited(next, unused, at(31))).toEqual({ next, isDone: true });
+    expect(edited(next, amend(lease), at(31)).isDone).toBe(false);
+    expect(edited(next, claim({ id: 'three' }), at(59)).isDone).toBe(false);
+    expect(edited(next, claim({ id: 'three', force: true }), at(20)).next?.token).toBe(token + 1);
+    const free = made([0, claim()]);
+    const end = ended(free, { note: 'abandoned', forMs: 0, restores: true });
+    expect(edited(free, end, at(1)).next).toMatchObject({
+      token: free.token,
+      note: 'abandoned',
+      until: 1001,
+    });
   });
 
   it('of a person, without an id, applies in any phase of that token', () => {
@@ -197,11 +239,90 @@ describe('put', () => {
     expect(edited(record, put(), at(5)).next?.token).toBe((WALL + 5) * 1000);
   });
 
+  it('in the place of an expected edition is done once, and refused where there is another one', () => {
+    const first = edited(undefined, put({ expected: 0 }), at(0));
+    expect(first).toMatchObject({ isDone: true, next: { token: WALL * 1000 } });
+    const record = first.next as StoredRecord;
+    const again = [put({ expected: 0 }), put({ expected: 7 })]; // its answer was lost
+    for (const edit of again) expect(edited(record, edit, at(5))).toEqual({ next: record, isDone: true });
+    const others = [put({ expected: 0, text: 'other' }), put({ expected: record.token - 1, text: 'other' })];
+    for (const edit of others) expect(edited(record, edit, at(5))).toEqual({ next: record, isDone: false });
+    expect(edited(undefined, put({ expected: record.token }), at(5)).isDone).toBe(false);
+    const next = edited(record, put({ expected: record.token }), at(5));
+    expect(next).toMatchObject({ isDone: true, next: { token: (WALL + 5) * 1000 } });
+  });
+
+  it('in the place of a damaged edition expects none, or the token that it shows', () => {
+    for (const damage of [{ until: NaN }, { token: NaN }, { token: Number.MAX_SAFE_INTEGER }]) {
+      const record = { ...made([0, put()]), ...damage };
+      expect(edited(record, put({ expected: 0 }), at(5)).isDone).toBe(true);
+      expect(edited(record, put({ expected: record.token }), at(5)).isDone).toBe(!Number.isNaN(record.token));
+      expect(edited(record, put({ expected: 7 }), at(5)).isDone).toBe(false);
+    }
+  });
+
   it('that is brief deletes the others, and does not become an older one', () => {
     const record = made([0, put({ older: 2 })], [1, put({ older: 2, keepMs: 50 })]);
     expect(record.older).toEqual([]);
     expect(edited(record, put({ older: 2 }), at(2)).next?.older).toEqual([]);
     expect([isExpired(record, 1050), isExpired(record, 1051)]).toEqual([false, true]);
+  });
+});
+
+describe('a change of a person', () => {
+  const impose = { op: 'impose', name: 'a', id: 'p', text: 'ann', note: 'done', forMs: 40 } as const;
+
+  it('is put under a token that is greater than those of both parts', () => {
+    const record = made([0, put({ token: 5 })]);
+    const lock = { ...leased(), token: WALL * 1000 + 70_000 };
+    const { next } = edited(record, put({ id: 'p' }), at(1), lock);
+    expect(next).toMatchObject({ token: lock.token + 1, id: 'p' });
+    const damaged = { ...lock, token: Number.MAX_SAFE_INTEGER };
+    expect(edited(record, put({ id: 'p' }), at(1), damaged).next?.token).toBe((WALL + 1) * 1000);
+  });
+
+  it('is made once, also with another text', () => {
+    const record = made([0, put({ id: 'p' })]);
+    const again = put({ id: 'p', text: 'older by then', expected: 0 });
+    expect(edited(record, again, at(9))).toEqual({ next: record, isDone: true });
+    expect(edited(record, put({ id: 'q' }), at(9)).next?.older).toHaveLength(0);
+  });
+
+  it('spares a version while it is pinned, where it asks for that; a put without a pin ends it', () => {
+    const record = made([0, put({ pinMs: 100 })]);
+    const mark = put({ id: 'm', sparesPinned: true });
+    expect(edited(record, mark, at(99))).toEqual({ next: record, isDone: false });
+    expect(edited(record, mark, at(100)).isDone).toBe(true);
+    const next = edited(record, put({ id: 'p' }), at(50)).next as StoredRecord;
+    expect(edited(next, mark, at(51)).isDone).toBe(true);
+    const damaged = { ...record, pinnedUntil: Number.MAX_SAFE_INTEGER };
+    expect(edited(damaged, mark, at(1)).isDone).toBe(true);
+  });
+
+  it('ends a lease, whoever has it, and holds the name under the token of its snapshot', () => {
+    const leased = made([0, claim()]);
+    const token = leased.token + 1;
+    const snapshot = made([10, put({ token })]);
+    const { next, isDone } = edited(leased, impose, at(10), snapshot);
+    expect(isDone).toBe(true);
+    expect(next).toMatchObject({ token, id: 'p', phase: 'held', text: 'ann', note: 'done', until: 1050 });
+    expect(edited(next, amend(leased), at(11)).isDone).toBe(false);
+    expect(edited(next, ended(leased), at(11)).isDone).toBe(false);
+    expect(edited(next, claim({ id: 'two' }), at(49)).isDone).toBe(false);
+    expect(edited(undefined, impose, at(10), snapshot).next).toEqual(next);
+  });
+
+  it('changes nothing where the name has its token, or was claimed since', () => {
+    const leased = made([0, claim()]);
+    for (const token of [leased.token, leased.token - 1])
+      expect(edited(leased, impose, at(10), made([10, put({ token })]))).toEqual({
+        next: leased,
+        isDone: true,
+      });
+    const damaged = { ...leased, until: NaN };
+    expect(edited(damaged, impose, at(10), made([10, put({ token: leased.token })])).next).toMatchObject({
+      phase: 'held',
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endOf } from '../../../src/backends/sql/record-sql.ts';
+import { endOf } from '../../../src/backends/sql/end-of.ts';
 
 /** In the order of code points, as databases compare texts here. */
 const isBefore = (a: string, b: string): boolean => Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;

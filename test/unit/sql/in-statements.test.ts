@@ -1,36 +1,34 @@
 import { expect, it } from 'vitest';
 import { inStatements, type Sending } from '../../../src/backends/sql/in-statements.ts';
-import type { Answer, Edit } from '../../../src/records/records.ts';
+import type { Change } from '../../../src/records/cells/cells.ts';
 
-const DONE: Answer = { isDone: true, row: undefined };
-const readOf = (name: string): Edit => ({ op: 'read', name });
-const putOf = (name: string, length: number): Edit => ({
-  op: 'put',
-  name,
-  text: 'x'.repeat(length),
-  older: 0,
-});
+const lookAt = (name: string): Change => ({ name });
+/** Each of its texts has a third of the length. */
+const swapOf = (name: string, length: number): Change => {
+  const text = 'x'.repeat(Math.ceil(length / 3));
+  const adds = { id: 'one', text };
+  return { name, swap: { before: text, after: text, main: 'one', adds, drops: [], keepForMs: 1 } };
+};
 
-/** Answers each edit, and keeps the names of the statements; `bad` is a value that fails a statement. */
-function stepOf(own: Partial<Sending<Edit>> = {}) {
+/** Answers each change with its name, and keeps the names of the statements; `bad` is a value that fails a statement. */
+function stepOf(own: Partial<Sending<string>> = {}) {
   const statements: string[][] = [];
-  const sending: Sending<Edit> = {
-    send: async (edits) => {
-      const names = edits.map(({ name }) => name);
+  const sending: Sending<string> = {
+    send: async (changes) => {
+      const names = changes.map(({ name }) => name);
       statements.push(names);
       if (names.includes('bad')) throw new Error('value');
       if (names.includes('gone')) throw new Error('ECONNRESET');
-      return edits.map((edit) => ({ ...DONE, row: { id: edit.name } as never }));
+      return names;
     },
     isOfValues: (error) => (error as Error).message === 'value',
     ...own,
   };
-  const apply = async (edits: readonly Edit[]) =>
-    (await inStatements(edits, sending)).map((answer) => (answer instanceof Error ? answer : answer.row?.id));
-  return { statements, apply, ask: (names: readonly string[]) => apply(names.map(readOf)) };
+  const apply = (changes: readonly Change[]) => inStatements(changes, sending);
+  return { statements, apply, ask: (names: readonly string[]) => apply(names.map(lookAt)) };
 }
 
-it('answers are in the order of the edits, the names of a statement in that of UTF-8', async () => {
+it('answers are in the order of the changes, the names of a statement in that of UTF-8', async () => {
   const { statements, ask } = stepOf();
   const names = ['b', '\u{1f680}', 'a', '\uffee', 'ab', '\ud7ff', 'B'];
   expect(await ask(names)).toEqual(names);
@@ -55,7 +53,7 @@ it('a name whose value is refused is alone with that', async () => {
 
 it('a statement has at most a million characters of texts, unless it has one name', async () => {
   const { statements, apply } = stepOf();
-  await apply([600_000, 400_000, 1, 5_000_000, 2].map((size, i) => putOf(String(i), size)));
+  await apply([600_000, 399_999, 3, 5_000_001, 3].map((size, i) => swapOf(String(i), size)));
   expect(statements).toEqual([['0', '1'], ['2'], ['3'], ['4']]);
 });
 

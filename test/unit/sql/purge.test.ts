@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SqlClient, SqlParameters } from '../../../src/backends/sql/client.ts';
 import { SqlTable } from '../../../src/backends/sql/sql-table.ts';
-import type { Edit, Put } from '../../../src/records/records.ts';
 
 /** A table of names, all of which have expired but those that begin with `kept`. */
 class Table implements SqlClient {
@@ -24,7 +23,7 @@ class Table implements SqlClient {
       .map((name) => ({ name }));
   }
 
-  async change(sql: string, { retention: _, ...names }: SqlParameters): Promise<number> {
+  async change(sql: string, names: SqlParameters): Promise<number> {
     this.statements.push(sql);
     if (Object.values(names).includes(this.contention ?? null)) throw new Error('deadlock');
     for (const name of Object.values(names)) this.names.delete(String(name));
@@ -53,24 +52,23 @@ function tableOf(client: Table, retentionMs = 1000): SqlTable {
     definition: '',
     definedBy: '',
     expired: 'SELECT',
-    purge: ['DELETE', 'DELETE editions'],
+    purge: ['DELETE', 'DELETE long texts'],
   };
   return new SqlTable({
     client,
     timeoutMs: 1000,
     retentionMs,
-    owned: ['snapshot/', 'report/'],
     ...statements,
   });
 }
 
-const expired = Array.from({ length: 3500 }, (_, i) => `snapshot/n${String(i).padStart(5, '0')}`);
-const kept = Array.from({ length: 10 }, (_, i) => `snapshot/kept${i}`);
-const others = ['lock/a', 'snapshots', 'z'];
+const expired = Array.from({ length: 3500 }, (_, i) => `name/n${String(i).padStart(5, '0')}`);
+const kept = Array.from({ length: 10 }, (_, i) => `name/kept${i}`);
+const others = ['clock', 'names', 'z'];
 
-const put = (name: string, keepMs?: number): Put => ({ op: 'put', name, text: '', older: 0, keepMs });
-const WRITE = [put('snapshot/a')];
-const REPORT = [put('report/a', 1000)];
+type Swaps = Parameters<SqlTable['changed']>[0];
+const WRITE: Swaps = [{ name: 'name/a', keepForMs: Infinity }];
+const REPORT: Swaps = [{ name: 'report/a', keepForMs: 1000 }];
 
 it('one purge deletes all of its rows past their retention, a hundred per statement', async () => {
   const client = new Table([...expired, ...kept, ...others]);
@@ -80,7 +78,7 @@ it('one purge deletes all of its rows past their retention, a hundred per statem
   await vi.waitFor(() => expect([...client.names]).toEqual([...kept, ...others]), { timeout: 10_000 });
   expect(client.statements.filter((sql) => sql === 'DELETE')).toHaveLength(35);
   await vi.waitFor(() =>
-    expect(client.statements.filter((sql) => sql === 'DELETE editions')).toHaveLength(35),
+    expect(client.statements.filter((sql) => sql === 'DELETE long texts')).toHaveLength(35),
   );
   await vi.waitFor(
     () => expect(client.statements.filter((sql) => sql === 'SELECT')).toHaveLength(5), // four, and one of reports
@@ -94,9 +92,9 @@ it('rows that another session is deleting are passed by', async () => {
   await vi.waitFor(() => expect([...client.names]).toEqual(expired.slice(100, 200)));
 });
 
-it('reads delete nothing', async () => {
+it('looks delete nothing', async () => {
   const client = new Table(expired.slice(0, 5));
-  tableOf(client).changed([{ op: 'read', name: 'snapshot/a' }]);
+  tableOf(client).changed([]);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(client.statements).toEqual([]);
 });
@@ -113,21 +111,21 @@ describe('the next purge', () => {
   });
 
   /** Whether there is another purge that many minutes after the first. */
-  async function isPurged(edits: readonly Edit[], minutes: number, retentionMs = 1000) {
+  async function isPurged(swaps: Swaps, minutes: number, retentionMs = 1000) {
     const client = new Table([]);
     const table = tableOf(client, retentionMs);
-    table.changed(edits);
+    table.changed(swaps);
     await new Promise((resolve) => setTimeout(resolve, 20));
     const before = client.statements.length;
     expect(before).toBeGreaterThan(0);
     now += minutes * MINUTE;
-    table.changed(edits[0]?.name === 'report/a' ? REPORT : WRITE);
+    table.changed(swaps[0]?.name === 'report/a' ? REPORT : WRITE);
     await new Promise((resolve) => setTimeout(resolve, 20));
     return client.statements.length > before;
   }
 
-  const brief = [put('snapshot/a', MINUTE)];
-  it.each<[string, readonly Edit[], number, number | undefined, boolean]>([
+  const brief: Swaps = [{ name: 'name/a', keepForMs: 999 }];
+  it.each<[string, Swaps, number, number | undefined, boolean]>([
     ['is an hour later', WRITE, 59, undefined, false],
     ['is an hour later', WRITE, 60, undefined, true],
     ['is ten minutes later where rows are kept for less than the retention', brief, 9, undefined, false],
@@ -136,8 +134,8 @@ describe('the next purge', () => {
     ['is of those rows only, without a retention', brief, 70, Infinity, false],
     ['of reports is a minute later', REPORT, 0.9, Infinity, false],
     ['of reports is a minute later', REPORT, 1, Infinity, true],
-  ])('%s: %o, %d minutes, retention %d', async (_, edits, minutes, retention, expected) => {
-    expect(await isPurged(edits, minutes, retention)).toBe(expected);
+  ])('%s: %o, %d minutes, retention %d', async (_, swaps, minutes, retention, expected) => {
+    expect(await isPurged(swaps, minutes, retention)).toBe(expected);
   });
 
   it('without a retention there is none', async () => {

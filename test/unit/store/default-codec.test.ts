@@ -4,7 +4,6 @@ import { memoryBackend } from '../../../src/backends/memory.ts';
 import { type Codec, RefreshingValue } from '../../../src/index.ts';
 import { defaultCodec } from '../../../src/records/store/default-codec.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
-import { storeOf } from '../../support/parts.ts';
 
 const decoded = (value: unknown): unknown =>
   defaultCodec.decode(defaultCodec.encode(value) as string | Uint8Array);
@@ -186,9 +185,9 @@ it('a codec may decode asynchronously, as it may encode', async () => {
     encode: async (value) => JSON.stringify(value),
     decode: async (text) => ({ decoded: JSON.parse(text as string) }),
   };
-  const store = storeOf(memoryBackend({ clock, codec }));
+  const backend = memoryBackend({ clock, codec });
   const of = (load: string): RefreshingValue<unknown> =>
-    new RefreshingValue<unknown>({ name: 'v', load: async () => load, clock, backend: { store } });
+    new RefreshingValue<unknown>({ name: 'v', load: async () => load, clock, backend });
   await of('one').get();
   await clock.flush();
   expect(await of('two').get()).toEqual({ decoded: 'one' });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ConformanceCase, lockConformance } from '../../../src/testing/index.ts';
+import type { ConformanceCase } from '../../../src/testing/index.ts';
+import { backendLockConformance } from '../../support/lock-conformance/index.ts';
 import { CORRECT, faultyLock, LOCK_FAULTS, type LockFault } from './faulty-lock.ts';
 
 /** Milliseconds. Short, since some cases wait in vain. */
@@ -10,7 +11,7 @@ const UNIT = 60;
 type Failures = Map<string, Map<string, Error>>;
 
 function suiteOf(fault: LockFault): readonly ConformanceCase[] {
-  return lockConformance({ ...faultyLock(fault), unit: UNIT });
+  return backendLockConformance({ ...faultyLock(fault), unit: UNIT });
 }
 
 async function tryAll(): Promise<Failures> {
@@ -51,7 +52,7 @@ describe('lockConformance', () => {
 
   it('leaves out cases without a subject', () => {
     const { lock } = faultyLock(CORRECT);
-    const left = lockConformance({ lock });
+    const left = backendLockConformance({ lock });
     expect(
       cases.filter(({ name }) => !left.some((one) => one.name === name)).map(({ name }) => name),
     ).toEqual([
@@ -69,5 +70,5 @@ describe('lockConformance', () => {
 });
 
 describe.concurrent('lockConformance of a correct lock', () => {
-  it.each(lockConformance(faultyLock(CORRECT)))('passes: $name', ({ run }) => run());
+  it.each(backendLockConformance(faultyLock(CORRECT)))('passes: $name', ({ run }) => run());
 });

@@ -3,7 +3,7 @@ import { edited, type Instant, rowOf, type StoredRecord } from '../../../src/rec
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { LOCK } from '../../../src/records/names.ts';
 import type { Amend, Answer, Claim, Edit, Records, Row } from '../../../src/records/records.ts';
-import type { LockSubject } from '../../../src/testing/index.ts';
+import type { BackendSubject } from '../../support/lock-conformance/index.ts';
 import { lockOn } from '../../support/parts.ts';
 
 type MaybeRecord = StoredRecord | undefined;
@@ -254,7 +254,7 @@ const KIND = { longestName: 200, options: [] };
 const HUGE = 2 ** 53 - 2;
 
 /** The subject of the suite: one backend with the fault. */
-export function faultyLock({ backend, change, unreachable }: LockFault): LockSubject {
+export function faultyLock({ backend, change, unreachable }: LockFault): BackendSubject {
   const shared = backend();
   const lock = lockOn(shared, {}, KIND);
   const silent = lockOn(new SilentBackend(), { timeout: 20 }, KIND);

@@ -182,6 +182,7 @@ describe('the backend of a virtual cluster', () => {
       backend: { timeout: 100 },
     });
     const [{ service: store }] = cluster.instances;
+    expect(await store.read('rates')).toBeUndefined(); // tells the clock
     cluster.backend.slow(1000);
     const written = rejectionOf(store.write('rates', 'payload'));
     await cluster.advance(499);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createBackend } from '../../../src/backends/index.ts';
 import { memoryBackend } from '../../../src/backends/memory.ts';
 import { isTicklessError, PeriodicExecutor, type TaskOptions } from '../../../src/index.ts';
-import { MemoryRecords } from '../../../src/records/memory-records.ts';
+import { MemoryCells } from '../../../src/records/cells/memory-cells.ts';
 import { FakeClock } from '../../../src/testing/index.ts';
 import { lockOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -62,6 +62,7 @@ describe('the runs of an executor', () => {
     await clock.advance(1000);
     b.fails('no paper');
     await b.executor.execute().catch(() => {});
+    await clock.flush(); // it is written behind
     const runs = await a.executor.runs();
     expect(runs).toMatchObject([
       { outcome: 'failed', error: 'no paper' },
@@ -75,14 +76,12 @@ describe('the runs of an executor', () => {
 
   it('an execution in which the task is not called is none: the lock is down', async () => {
     const clock = new FakeClock();
-    const records = new MemoryRecords(clock);
+    const cells = new MemoryCells(() => clock.now());
     let isDown = false;
     const { lock } = createBackend({
-      mostEdits: records.mostEdits,
-      sharesCommands: records.sharesCommands,
-      apply: async (edits) => (isDown ? Promise.reject(new Error('ECONNREFUSED')) : records.apply(edits)),
-      list: (...asked) => records.list(...asked),
-      editions: (...asked) => records.editions(...asked),
+      swap: async (changes) => (isDown ? Promise.reject(new Error('ECONNREFUSED')) : cells.swap(changes)),
+      long: (name, ids) => cells.long(name, ids),
+      list: (prefix) => cells.list(prefix),
     });
     const { executor } = made({ lock, clock });
     await executor.execute();

@@ -1,15 +1,18 @@
-import { memoryBackend } from '../../../../src/backends/memory.ts';
 import type { SnapshotStore, StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import {
+  type Backend,
   RefreshingCache,
   RefreshingValue,
   type TicklessEvent,
   type ValueOptions,
 } from '../../../../src/index.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
+import { memoryRecords } from '../../../../src/records/memory-records.ts';
+import { LOCK } from '../../../../src/records/names.ts';
+import type { Answer, Edit } from '../../../../src/records/records.ts';
 import { FakeClock } from '../../../../src/testing/index.ts';
 import { recordEvents, recordLines } from '../../../support/events.ts';
-import { lockOf, storeOn } from '../../../support/parts.ts';
+import { partsOn, recordsWith } from '../../../support/parts.ts';
 import { recordsOfStore, type StepsOfStore } from '../../../support/records-of-steps.ts';
 
 /** The value that readers get if no snapshot is used. */
@@ -41,8 +44,25 @@ export class StubBackend implements StepsOfStore {
   }
 }
 
-export function storeOf(engine: StepsOfStore, options: BackendOptions = {}): SnapshotStore {
-  return storeOn(recordsOfStore(engine), options, { longestName: undefined, options: [] });
+/** Opens a backend. @param clock of its leases */
+type Open = (clock: FakeClock) => Backend;
+
+/** A backend whose snapshots are those of an engine; its locks are in memory. */
+export function heldBy(engine: StepsOfStore, options: BackendOptions = {}): Open {
+  const isOfLock = ({ name }: Edit): boolean => name.startsWith(LOCK);
+  return (clock) => {
+    const [locks, snapshots] = [memoryRecords(clock), recordsOfStore(engine)];
+    const records = recordsWith(locks, {
+      mostEdits: 1,
+      async apply(edits) {
+        const { now, answers } = await locks.apply(edits.filter(isOfLock));
+        const { answers: others } = await snapshots.apply(edits.filter((edit) => !isOfLock(edit)));
+        const left = [answers.values(), others.values()] as const;
+        return { now, answers: edits.map((edit) => left[isOfLock(edit) ? 0 : 1].next().value as Answer) };
+      },
+    });
+    return partsOn(records, options);
+  };
 }
 
 /** A row with this payload, an ordinary version and age. */
@@ -60,18 +80,17 @@ export interface Read {
 }
 
 /**
- * An instance that starts cold, with a lock and that store.
+ * An instance that starts cold, with that backend.
  *
  * @param listens to all events, or leaves the reports to the logger.
  */
 export async function readOf(
-  store: SnapshotStore,
+  open: Open,
   listens: boolean,
   own: Partial<ValueOptions<unknown>> = {},
 ): Promise<Read> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = lockOf(memoryBackend({ clock }));
   const load = async (): Promise<unknown> => LOADED;
   const member = new RefreshingValue<unknown>({
     name: 'v',
@@ -79,7 +98,7 @@ export async function readOf(
     schedule: 1000,
     clock,
     logger,
-    backend: { lock, store },
+    backend: open(clock),
     ...own,
   });
   const events = listens ? recordEvents(member) : [];
@@ -90,19 +109,18 @@ export async function readOf(
 
 /** The same for a key of a cache. */
 export async function keyedReadOf(
-  store: SnapshotStore,
+  open: Open,
   load: () => Promise<unknown> = async () => LOADED,
 ): Promise<Omit<Read, 'member'> & { readonly cache: RefreshingCache<string, unknown> }> {
   const clock = new FakeClock({ now: '2026-11-20T12:00:00Z' });
   const logger = recordLines();
-  const lock = lockOf(memoryBackend({ clock }));
   const cache = new RefreshingCache<string, unknown>({
     name: CACHE,
     load,
     schedule: 1000,
     clock,
     logger,
-    backend: { lock, store },
+    backend: open(clock),
   });
   const events = recordEvents(cache);
   const value = await cache.get('k').catch((error: Error) => error);
@@ -116,6 +134,6 @@ export async function payloadOf(
   own: Partial<ValueOptions<unknown>> = {},
 ): Promise<string | undefined> {
   const engine = new StubBackend(undefined);
-  await readOf(storeOf(engine), false, { load: async () => value, logger: false, ...own });
+  await readOf(heldBy(engine), false, { load: async () => value, logger: false, ...own });
   return engine.written[0];
 }

@@ -30,12 +30,10 @@ interface SharedOptions {
 
 /** The lock and the store that services use, as they would make them, but that their clients try again soon. */
 export function openShared(engine: Engine, url: string, { leaseFor, stepTimeout }: SharedOptions): Shared {
-  const options = { timeout: stepTimeout };
-  const shared = (open: (options: BackendOptions) => Backend, close: Shared['close']): Shared => ({
-    lock: lockOf(open({ ...options, leaseFor })),
-    store: storeOf(open(options)),
-    close,
-  });
+  const shared = (open: (options: BackendOptions) => Backend, close: Shared['close']): Shared => {
+    const backend = open({ timeout: stepTimeout, leaseFor });
+    return { lock: lockOf(backend), store: storeOf(backend), close };
+  };
   switch (engine) {
     case 'redis': {
       // Without socketTimeout it would stay for minutes with a connection that hears nothing any more.

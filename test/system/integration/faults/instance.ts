@@ -6,7 +6,7 @@ import { RefreshingValue } from '../../../../src/index.ts';
 import { wordOf } from '../../../support/events.ts';
 import { type Engine, openShared, type Shared } from './clients.ts';
 import { type Behaviour, type Loaded, monotonic, type Order, type Settings } from './messages.ts';
-import { tell, tellingLock, tellingStore } from './telling.ts';
+import { tell, tellSteps } from './telling.ts';
 
 const READ_EVERY_MS = 10;
 const TELL_EVERY_MS = 500;
@@ -29,6 +29,8 @@ class Instance {
     const { name, url, period, leaseFor, stepTimeout, coolDown, loadTimeout, whenBackendDown } = settings;
     this.#behaviour = settings.behaviour;
     this.#shared = openShared(engine, url, { leaseFor, stepTimeout });
+    const { lock, store } = this.#shared;
+    tellSteps(lock, store, () => this.#behaviour.writeHeldFor);
     this.#value = new RefreshingValue<Loaded>({
       name,
       load: ({ token = 0, signal }) => this.#load(token, signal),
@@ -36,10 +38,7 @@ class Instance {
       coolDown,
       timeout: loadTimeout,
       propagateWithin: { days: 1000 }, // what is counted are the commands of rounds
-      backend: {
-        lock: tellingLock(this.#shared.lock),
-        store: tellingStore(this.#shared.store, () => this.#behaviour.writeHeldFor),
-      },
+      backend: { lock, store },
       whenBackendDown,
       logger: false,
     });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LockRecord } from '../../../../src/cluster/lock-contract.ts';
 import type { StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import { startProxy } from '../support/proxy.ts';
-import type { Engine } from './clients.ts';
+import { stepsIn, type WireStep } from '../support/wire/steps.ts';
 import {
   begin,
   type Judge,
@@ -15,45 +15,31 @@ import {
 } from './scenario.ts';
 
 /**
- * Twice as patient as elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
- * second, a lock that can't be asked is no lost answer.
+ * More patient than elsewhere: all answers pass the one process of the proxies, and where that gets no turn for a
+ * second, a lock that can't be asked is no lost answer. A lease, and a round, last longer than a write waits in
+ * silence, three times the time-out: else the holder of the lost answer does not ask again, or others have published the next one by
+ * then, and nobody can tell it that it has published.
  */
-const PATIENT = { leaseFor: 2 * LEASE, stepTimeout: 2 * STEP_TIMEOUT };
+const PATIENT = { leaseFor: 3 * LEASE, stepTimeout: 1.5 * STEP_TIMEOUT, period: 3 * LEASE };
 
 const STEPS = ['acquire', 'publish', 'release'] as const;
 const WAYS = ['cut', 'silence'] as const;
 
 type Step = (typeof STEPS)[number];
 
-/** The engines with a server. */
-type Served = Extract<Engine, 'redis' | 'postgres' | 'mysql'>;
-
-/** What tells the commands of a step from others. In MariaDB texts are hexadecimal digits: those of `lock/`, `snapshot/` and `held`. */
-const COMMANDS: Readonly<Record<Served, Readonly<Record<Step | 'read', RegExp>>>> = {
-  redis: {
-    acquire: /tickless:lock\/.* claim /,
-    publish: /tickless:snapshot\/.* put /,
-    release: /tickless:lock\/.* amend .* held /,
-    read: /tickless:snapshot\/.* read /,
-  },
-  postgres: {
-    acquire: /"op":"claim"/,
-    publish: /"op":"put","name":"snapshot\//,
-    release: /"op":"amend".*"phase":"held"/,
-    read: /"op":"read","name":"snapshot\//,
-  },
-  mysql: {
-    acquire: /INSERT INTO .*6c6f636b2f/s,
-    publish: /INSERT INTO .*736e617073686f742f/s,
-    release: /UPDATE .*6c6f636b2f.*68656c64/s,
-    read: /^(?!.*(?:INSERT|UPDATE|DELETE) ).*SELECT .*736e617073686f742f/s,
-  },
+/** The steps of commands that are told apart from others. */
+const STEP_OF_COMMAND: Readonly<Record<Step | 'read', WireStep['step']>> = {
+  acquire: 'acquire',
+  publish: 'write',
+  release: 'release',
+  read: 'read',
 };
 
 /** The engine does what it is asked for, and its answer does not arrive. */
 export async function lostReplies(stage: ServedStage, judge: Judge): Promise<void> {
   const { fleet, server, shared } = stage;
-  const engine = stage.engine as Served;
+  const matching = (step: Step | 'read') => (text: string) =>
+    stepsIn(server.kind, text).some((one) => one.step === STEP_OF_COMMAND[step] && memberOf(one) === name);
   const times = stage.count(4);
   const proxies = await Promise.all(fleet.numbers.map(() => startProxy(server)));
   const name = await begin(stage, PATIENT, (by) => proxies[by]?.url as string);
@@ -78,15 +64,17 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
    * @returns whether it was that of the one who made the round; another one may have been asking for the round before.
    */
   async function loseOne(step: Step, then: (typeof WAYS)[number]): Promise<boolean> {
-    const matching = COMMANDS[engine][step];
     const found = new Map<number, readonly [LockRecord | undefined, StoredSnapshot | undefined]>();
     for (const by of fleet.numbers) {
-      void proxies[by]?.loseReplies({ matching, then }).then(async () => {
+      void proxies[by]?.loseReplies({ matching: matching(step), then }).then(async () => {
         const look = [shared.lock.inspect(name), shared.store.read(name)] as const;
         found.set(by, await Promise.all(look).catch(() => [undefined, undefined] as const));
       });
     }
-    const [published] = await Promise.all([publications(fleet, 1), loadStarted(fleet).then(isReleased)]);
+    const [published] = await Promise.all([
+      publications(fleet, 1, PATIENT.period),
+      loadStarted(fleet).then(isReleased),
+    ]);
     for (const proxy of proxies) proxy.heal();
     await quiet();
     const token = published.kind === 'event' ? published.version : undefined;
@@ -103,11 +91,11 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   async function loseReads(then: (typeof WAYS)[number]): Promise<number> {
     let lost = 0;
     for (const proxy of proxies) {
-      void proxy.loseReplies({ matching: COMMANDS[engine].read, then }).then(() => {
+      void proxy.loseReplies({ matching: matching('read'), then }).then(() => {
         lost += 1;
       });
     }
-    await publications(fleet, 2);
+    await publications(fleet, 2, PATIENT.period);
     for (const proxy of proxies) proxy.heal();
     await quiet();
     return lost;
@@ -128,7 +116,12 @@ export async function lostReplies(stage: ServedStage, judge: Judge): Promise<voi
   await fleet.end();
   await Promise.all(proxies.map((proxy) => proxy.close()));
 
-  const { loads, published, unleased } = judge.rounds(stage);
+  const { loads, published, unleased } = judge.rounds(stage, PATIENT.period);
   judge.none('another lease, or not done, after the retry', wrong);
   judge.is('loads beside one in each round', loads.length + unleased - published.length, 0);
+}
+
+/** The name of the value that a record is of. */
+function memberOf({ record }: WireStep): string {
+  return record.slice(record.indexOf('/') + 1);
 }

@@ -47,7 +47,7 @@ export async function outages(stage: ServedStage, judge: Judge): Promise<void> {
       noRefresh.push(`${what}: ${spans.unleased} loads`);
     heard.push(...stage.fleet.heard);
   }
-  judge.rounds(stage, heard);
+  judge.rounds(stage, undefined, heard);
   judge.none('outages without a refresh (load)', noRefresh);
   // The pauses between probes double from a second: a pause is no longer than the outage before it, and a second.
   judge.within('published again after, beyond the length of the outage', resumed, COOL_DOWN);

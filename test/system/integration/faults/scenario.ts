@@ -91,9 +91,9 @@ export class Judge {
     this.within(`${label}, longest`, spans, most);
   }
 
-  /** What must hold whatever happens, and the figures of all scenarios. Comes first. @returns what they come from. */
-  rounds(stage: Stage, heard: readonly Heard[] = stage.fleet.heard): Rounds {
-    const rounds = roundsOf(heard, stage.fleet.numbers, PERIOD, stage.isOneClock);
+  /** What must hold whatever happens, and the figures of all scenarios. Comes first. @param period of the value. @returns what they come from. */
+  rounds(stage: Stage, period: number = PERIOD, heard: readonly Heard[] = stage.fleet.heard): Rounds {
+    const rounds = roundsOf(heard, stage.fleet.numbers, period, stage.isOneClock);
     const { loads, published, unleased, reading } = rounds;
     this.#lateness = reading.longestLag;
     this.tell('rounds published', published.length);
@@ -146,11 +146,11 @@ export async function begin(
 }
 
 /** Waits for that many rounds. */
-export async function publications(fleet: Fleet, count: number): Promise<Heard> {
+export async function publications(fleet: Fleet, count: number, period: number = PERIOD): Promise<Heard> {
   let left = count;
   return fleet.until(
     (heard) => heard.kind === 'event' && heard.type === 'published' && --left === 0,
-    count * 3 * PERIOD + 10_000,
+    count * 3 * period + 10_000,
   );
 }
 

@@ -58,6 +58,7 @@ export async function storms(stage: ServedStage, judge: Judge): Promise<void> {
     told.kind === 'went-back' && told.what.startsWith('from token 0 ');
   judge.rounds(
     stage,
+    undefined,
     fleet.heard.filter((told) => !isOfUnleased(told)),
   );
   judge.tell('storms', fresh.length);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
+import { accessOf } from '../../../../src/cluster/backend-access.ts';
+import type { LockSteps, SnapshotChange, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
+import type { LeaseId, LockProvider, ReleaseOutcome } from '../../../../src/cluster/lock-contract.ts';
 import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
-import { asLock } from '../../../../src/records/lock/as-lock.ts';
-import { wrapStore } from '../../../support/wrap-store.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -10,18 +10,25 @@ export function tell(telling: Telling): void {
   if (process.connected) process.send?.({ at: monotonic(), ...telling });
 }
 
+/** What is told of an answer. */
+interface Shown {
+  readonly step: Step;
+  readonly answer: string;
+  readonly token?: number;
+}
+
 async function telling<R>(
   step: Step,
   name: string,
   token: number | undefined,
   ask: () => Promise<R>,
-  shown: (answer: R) => { readonly answer: string; readonly token?: number },
+  shown: (answer: R) => readonly Shown[],
 ): Promise<R> {
   const begunAt = monotonic();
   const about = { name, begunAt, ...(token === undefined ? {} : { token }) };
   try {
     const answer = await ask();
-    tell({ kind: 'step', step, ...about, ...shown(answer), took: monotonic() - begunAt });
+    for (const one of shown(answer)) tell({ kind: 'step', ...about, ...one, took: monotonic() - begunAt });
     return answer;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -30,71 +37,93 @@ async function telling<R>(
   }
 }
 
-/** A lock that tells of each of its steps. */
-export function tellingLock(lock: LockProvider): LockProvider {
-  return asLock({
-    leaseFor: lock.leaseFor,
-    longestName: lock.longestName,
+/**
+ * Members that use them tell of each step of a lock and a store from now on.
+ *
+ * @param heldFor milliseconds that a write lies on its way.
+ */
+export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () => number): void {
+  const hold = async (token: number = 0): Promise<void> => {
+    const held = heldFor();
+    if (held === 0) return;
+    tell({ kind: 'write-held', token });
+    await sleep(held);
+  };
+  tellLock(stepsOf<LockSteps>(lock), hold);
+  tellStore(stepsOf<StoreSteps>(store));
+}
+
+function stepsOf<S>(of: LockProvider | SnapshotStore): S {
+  const access = accessOf<S>(of);
+  if (access === undefined) throw new Error('it is not of a backend');
+  return access.steps;
+}
+
+type Hold = (token: number | undefined) => Promise<void>;
+
+function tellLock(steps: LockSteps, hold: Hold): void {
+  const { acquire, extend, release, settle } = steps;
+  Object.assign(steps, {
     acquire: (request) =>
       telling(
         'acquire',
         request.name,
         undefined,
-        () => lock.acquire(request),
-        (answer) => ({
-          answer: answer.kind,
-          token: answer.kind === 'acquired' ? answer.lease.token : answer.token,
-        }),
+        () => acquire.call(steps, request),
+        (answer) => [
+          {
+            step: 'acquire',
+            answer: answer.kind,
+            token: answer.kind === 'acquired' ? answer.lease.token : answer.token,
+          },
+        ],
       ),
     extend: (lease, leaseFor) =>
       telling(
         'extend',
         lease.name,
         lease.token,
-        () => lock.extend(lease, leaseFor),
-        (is) => ({ answer: String(is) }),
+        () => extend.call(steps, lease, leaseFor),
+        (is) => [{ step: 'extend', answer: String(is) }],
       ),
     release: (lease, outcome) =>
       telling(
         'release',
         lease.name,
         lease.token,
-        () => lock.release(lease, outcome),
-        (is) => ({
-          answer: `${outcome.as}: ${is}`,
-        }),
+        () => release.call(steps, lease, outcome),
+        (is) => [{ step: 'release', answer: `${outcome.as}: ${is}` }],
       ),
-    inspect: (name) => lock.inspect(name),
-    list: (options) => lock.list(options),
-    forceRelease: (name, token) => lock.forceRelease(name, token),
-  });
+    ...(settle && {
+      settle: async (lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => {
+        await hold(lease.token);
+        return telling(
+          'write',
+          lease.name,
+          lease.token,
+          () => settle.call(steps, lease, outcome, change),
+          ({ written, isReleased }) => [
+            { step: 'write', answer: written.kind },
+            { step: 'release', answer: `${outcome.as}: ${isReleased}` },
+          ],
+        );
+      },
+    }),
+  } satisfies Partial<LockSteps>);
 }
 
-/** A store that tells of each of its steps. @param heldFor milliseconds that a write lies on its way. */
-export function tellingStore(store: SnapshotStore, heldFor: () => number): SnapshotStore {
-  return wrapStore({
-    read: (name, newerThan) =>
+function tellStore(steps: StoreSteps): void {
+  const { read } = steps;
+  Object.assign(steps, {
+    read: (name: string, ...rest: [newerThan?: number, version?: number]) =>
       telling(
         'read',
         name,
         undefined,
-        () => store.read(name, newerThan),
-        (found) => (found === undefined ? { answer: 'none' } : { answer: 'found', token: found.version }),
+        () => read.call(steps, name, ...rest),
+        (found) => [
+          { step: 'read', ...(found ? { answer: 'found', token: found.version } : { answer: 'none' }) },
+        ],
       ),
-    async write(name, payload, token) {
-      const held = heldFor();
-      if (held > 0) {
-        tell({ kind: 'write-held', token: token ?? 0 });
-        await sleep(held);
-      }
-      return telling(
-        'write',
-        name,
-        token,
-        () => store.write(name, payload, token),
-        ({ kind }) => ({ answer: kind }),
-      );
-    },
-    delete: (name) => store.delete(name),
-  });
+  } satisfies Partial<StoreSteps>);
 }

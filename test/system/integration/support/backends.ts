@@ -17,9 +17,11 @@ import { openMysql } from '../../../../src/backends/sql/open-mysql.ts';
 import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
-import type { DamagedField } from '../../../../src/testing/index.ts';
-import { lockOf, lockOn, storeOf, storeOn } from '../../../support/parts.ts';
-import { FAR, POSTDATED, redisDamage, sqlDamage } from './edits.ts';
+import { NAME, type Part } from '../../../../src/records/names.ts';
+import { changedText, type FieldsChange } from '../../../support/cell-text.ts';
+import type { DamagedField } from '../../../support/lock-conformance/index.ts';
+import { lockOf, type Parts, partsOf, partsOn, storeOf } from '../../../support/parts.ts';
+import { postdated, sqlDamage, sqlPostdated, textDamage } from './edits.ts';
 import type { ServerKind } from './servers.ts';
 
 /** A client of a server, as an application has it. */
@@ -27,6 +29,8 @@ export interface Connected {
   /** @param space what separates it from others on the server: its table or its prefix is named after it. */
   lock(space: string, options?: BackendOptions): Lock;
   store(space: string, options?: BackendOptions): Store;
+  /** Both of one backend, at the place of the lock. */
+  open(space: string, options?: BackendOptions): Parts;
   /** Forgets the record of a name, as if the engine had lost it. */
   forget(space: string, name: string): Promise<void>;
   /** Edits a field of the record of a name. */
@@ -56,8 +60,8 @@ export const lockTable = (space: string): string => `${space}_lock`;
 export const storeTable = (space: string): string => `${space}_store`;
 const lockPrefix = (space: string): string => `${space}:lock:`;
 const storePrefix = (space: string): string => `${space}:store:`;
-export const lockKey = (space: string, name: string): string => `${lockPrefix(space)}lock/${name}`;
-export const snapshotKey = (space: string, name: string): string => `${storePrefix(space)}snapshot/${name}`;
+export const lockKey = (space: string, name: string): string => lockPrefix(space) + NAME + name;
+export const snapshotKey = (space: string, name: string): string => storePrefix(space) + NAME + name;
 
 // A client that can't be reached tells so by events, which its user listens to.
 const ignore = (): void => {};
@@ -74,33 +78,39 @@ type Adapters = Omit<Connected, 'close' | 'destroy'>;
 type HashClient =
   | {
       del(key: string): Promise<unknown>;
+      hget(key: string, field: string): Promise<unknown>;
       hset(key: string, field: string, value: string): Promise<unknown>;
-      hincrby(key: string, field: string, by: number): Promise<unknown>;
     }
   | {
       del(key: string): Promise<unknown>;
+      hGet(key: string, field: string): Promise<unknown>;
       hSet(key: string, field: string, value: string): Promise<unknown>;
-      hIncrBy(key: string, field: string, by: number): Promise<unknown>;
     };
 
 export function redis(client: RedisClient & HashClient): Adapters {
   return {
+    open: (space, options) => partsOf(redisBackend({ client, prefix: lockPrefix(space), ...options })),
     lock: (space, options) => lockOf(redisBackend({ client, prefix: lockPrefix(space), ...options })),
     store: (space, options) => storeOf(redisBackend({ client, prefix: storePrefix(space), ...options })),
     async forget(space, name) {
       await client.del(lockKey(space, name));
     },
-    async damage(space, name, field) {
-      const edit = [lockKey(space, name), ...redisDamage(field)] as const;
-      await ('hset' in client ? client.hset(...edit) : client.hSet(...edit));
-    },
-    async postdate(space, name, ms) {
-      for (const field of ['at', 'changedAt']) {
-        const edit = [snapshotKey(space, name), field, ms * 1000] as const;
-        await ('hincrby' in client ? client.hincrby(...edit) : client.hIncrBy(...edit));
-      }
-    },
+    damage: (space, name, field) => editRecord(client, lockKey(space, name), 'lock', () => textDamage(field)),
+    postdate: (space, name, ms) =>
+      editRecord(client, snapshotKey(space, name), 'snapshot', (record) => postdated(record, ms)),
   };
+}
+
+/** Changes fields of a part of the text of a key. */
+export async function editRecord(
+  client: HashClient,
+  key: string,
+  part: Part,
+  change: FieldsChange,
+): Promise<void> {
+  const text = await ('hget' in client ? client.hget(key, 'record') : client.hGet(key, 'record'));
+  const edited = changedText(String(text), part, change);
+  await ('hset' in client ? client.hset(key, 'record', edited) : client.hSet(key, 'record', edited));
 }
 
 /** @param query of the same server, where the client itself is not one of `pg`. */
@@ -110,20 +120,21 @@ function postgres(
     (client as PostgresClient).query({ text, values: [name] }),
 ): Adapters {
   return {
+    open: (space, options) => partsOf(postgresBackend({ client, table: lockTable(space), ...options })),
     lock: (space, options) => lockOf(postgresBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(postgresBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
-      await query(`DELETE FROM "${lockTable(space)}" WHERE name = 'lock/' || $1`, name);
+      await query(`DELETE FROM "${lockTable(space)}" WHERE name = '${NAME}' || $1`, name);
     },
     async damage(space, name, field) {
       await query(
-        `UPDATE "${lockTable(space)}" SET ${sqlDamage(field, FAR.postgres)} WHERE name = 'lock/' || $1`,
+        `UPDATE "${lockTable(space)}" SET ${sqlDamage('postgres', field)} WHERE name = '${NAME}' || $1`,
         name,
       );
     },
     async postdate(space, name, ms) {
       await query(
-        `UPDATE "${storeTable(space)}" SET ${POSTDATED.postgres(ms)} WHERE name = 'snapshot/' || $1`,
+        `UPDATE "${storeTable(space)}" SET ${sqlPostdated('postgres', 'snapshot', ms)} WHERE name = '${NAME}' || $1`,
         name,
       );
     },
@@ -134,30 +145,34 @@ function mysql(client: MysqlClient): Adapters {
   const edit = (sql: string, name: string) =>
     new MysqlSql(client, 3000).change(`${sql} WHERE name = :name`, { name });
   return {
+    open: (space, options) => partsOf(mysqlBackend({ client, table: lockTable(space), ...options })),
     lock: (space, options) => lockOf(mysqlBackend({ client, table: lockTable(space), ...options })),
     store: (space, options) => storeOf(mysqlBackend({ client, table: storeTable(space), ...options })),
     async forget(space, name) {
-      await edit(`DELETE FROM ${lockTable(space)}`, `lock/${name}`);
+      await edit(`DELETE FROM ${lockTable(space)}`, NAME + name);
     },
     async damage(space, name, field) {
-      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage(field, FAR.mysql)}`, `lock/${name}`);
+      await edit(`UPDATE ${lockTable(space)} SET ${sqlDamage('mysql', field)}`, NAME + name);
     },
     async postdate(space, name, ms) {
-      await edit(`UPDATE ${storeTable(space)} SET ${POSTDATED.mysql(ms)}`, `snapshot/${name}`);
+      await edit(`UPDATE ${storeTable(space)} SET ${sqlPostdated('mysql', 'snapshot', ms)}`, NAME + name);
     },
   };
 }
 
 /** A lock of MariaDB as one of MySQL: without blocks each change and its answer are two commands. */
 export function lockWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Lock {
-  const { records, ...kind } = openMysql('lock', { client, table, ...options }, false);
-  return lockOn(records, { ...options }, kind);
+  return partsWithoutBlocks(client, table, options).lock;
 }
 
 /** A store of MariaDB as one of MySQL: the statements of a write are queued one after the other. */
 export function storeWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Store {
-  const { records, ...kind } = openMysql('store', { client, table, ...options }, false);
-  return storeOn(records, { ...options }, kind);
+  return partsWithoutBlocks(client, table, options).store;
+}
+
+function partsWithoutBlocks(client: MysqlClient, table: string, options: BackendOptions = {}): Parts {
+  const { records, ...kind } = openMysql({ client, table, ...options }, false);
+  return partsOn(records, { ...options }, kind);
 }
 
 export const postgresPool: Backend = {
@@ -262,6 +277,7 @@ export const backends: readonly Backend[] = [
       const pool = createPool(url);
       return {
         ...mysql(pool),
+        open: (space, options) => partsWithoutBlocks(pool, lockTable(space), options),
         lock: (space, options) => lockWithoutBlocks(pool, lockTable(space), options),
         store: (space, options) => storeWithoutBlocks(pool, storeTable(space), options),
         close: () => pool.end(),

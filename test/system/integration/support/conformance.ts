@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import type { Backend } from '../../../../src/engine/backend.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
-import { type LockSubject, lockConformance } from '../../../../src/testing/index.ts';
+import { type BackendSubject, backendLockConformance } from '../../../support/lock-conformance/index.ts';
 import { lockOf, storeOf } from '../../../support/parts.ts';
 import { type StoreSubject, storeConformance } from '../../../support/store-conformance.ts';
 
@@ -29,13 +29,13 @@ export interface ConformanceSubject {
   /** With a client that reaches nothing. */
   readonly none: Open;
   /** What a person does to the records. */
-  readonly edits?: Pick<LockSubject, 'forget' | 'damage'> & Pick<StoreSubject, 'postdate'>;
+  readonly edits?: Pick<BackendSubject, 'forget' | 'damage'> & Pick<StoreSubject, 'postdate'>;
 }
 
 /** The suites of lock and store, as tests. */
 export function conformance({ unit = UNIT_MS, one, another, none, edits }: ConformanceSubject): void {
   const unreachable = (): Backend => none({ timeout: 1000 });
-  const lock: LockSubject = {
+  const lock: BackendSubject = {
     ...{ unit, ...edits },
     lock: () => lockOf(one(PATIENT)),
     other: () => lockOf(another(PATIENT)),
@@ -49,7 +49,7 @@ export function conformance({ unit = UNIT_MS, one, another, none, edits }: Confo
     unreachable: () => storeOf(unreachable()),
   });
   const suites = {
-    lock: lockConformance(lock),
+    lock: backendLockConformance(lock),
     store: storeConformance(storeWith(PATIENT)),
     'store with keepVersions': storeConformance(storeWith(PATIENT_WITH_OLDER)),
   };

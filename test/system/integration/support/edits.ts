@@ -1,33 +1,31 @@
 import type { SqliteClient } from '../../../../src/backends/sqlite.ts';
-import type { DamagedField } from '../../../../src/testing/index.ts';
+import { NAME, type Part } from '../../../../src/records/names.ts';
+import type { DamagedField } from '../../../support/lock-conformance/index.ts';
 
-// What a person does by hand to the records of a lock and a store.
+// What a person does by hand to the texts of names.
 
 const HUGE_TOKEN = 9_007_199_254_740_990;
 
-/** The assignment of a damaged column. @param far an instant in the far future, as SQL. */
-export function sqlDamage(field: DamagedField, far: string): string {
-  const assignments: Readonly<Record<DamagedField, string>> = {
-    token: `token = ${HUGE_TOKEN}`,
-    leaseUntil: `ends_at = ${far}`,
-    notBefore: `ends_at = ${far}`,
-    state: `phase = 'abc'`,
-  };
-  return assignments[field];
+/** The assignment that puts fields into a part of a text: `fields` is an object, as SQL. */
+const WITH_FIELDS = {
+  postgres: (part: Part, fields: string): string =>
+    `body = jsonb_set(body::jsonb, '{${part}}', (body::jsonb -> '${part}') || ${fields}::jsonb)::text`,
+  mysql: (part: Part, fields: string): string =>
+    `body = JSON_MERGE_PATCH(body, JSON_OBJECT('${part}', JSON_MERGE_PATCH('{}', ${fields})))`,
+  sqlite: (part: Part, fields: string): string =>
+    `body = json_patch(body, json_object('${part}', json(${fields})))`,
+} as const;
+
+export type Dialect = keyof typeof WITH_FIELDS;
+
+/** The assignment of fields of a part. @param fields as JSON. */
+export function sqlFields(dialect: Dialect, part: Part, fields: string): string {
+  return WITH_FIELDS[dialect](part, `'${fields}'`);
 }
 
-export const FAR = { postgres: `'infinity'`, mysql: `'9999-12-31 23:59:59'`, sqlite: '9e15' } as const;
-
-/** A damaged field of a hash, and its value. */
-export function redisDamage(field: DamagedField): [field: string, value: string] {
-  if (field === 'state') return ['phase', 'abc'];
-  return [field === 'token' ? 'token' : 'until', String(HUGE_TOKEN)];
-}
-
-/** A damaged field of a document. */
-export function mongoDamage(field: DamagedField): object {
-  if (field === 'token') return { token: HUGE_TOKEN };
-  return field === 'state' ? { phase: 'abc' } : { until: new Date(farInstant()) };
+/** The assignment of a damaged field of a lock. */
+export function sqlDamage(dialect: Dialect, field: DamagedField): string {
+  return sqlFields(dialect, 'lock', JSON.stringify(textDamage(field)));
 }
 
 /** Two years ahead. */
@@ -46,26 +44,30 @@ export function postdated({ at, changedAt }: Record<string, unknown>, ms: number
   return { at: Number(at) + ms, changedAt: Number(changedAt) + ms };
 }
 
-const both = (later: (column: string) => string): string =>
-  ['begun_at', 'changed_at'].map((column) => `${column} = ${later(column)}`).join(', ');
-
-/** The later time of a write, as SQL. */
-export const POSTDATED = {
-  postgres: (ms: number): string => both((column) => `${column} + ${ms} * interval '1 millisecond'`),
-  mysql: (ms: number): string => both((column) => `${column} + INTERVAL ${ms * 1000} MICROSECOND`),
-  sqlite: (ms: number): string => both((column) => `${column} + ${ms}`),
+const POSTDATED = {
+  postgres: (part: Part, ms: number): string =>
+    `jsonb_build_object('at', (body::jsonb #>> '{${part},at}')::float8 + ${ms}, 'changedAt', (body::jsonb #>> '{${part},changedAt}')::float8 + ${ms})`,
+  mysql: (part: Part, ms: number): string =>
+    `JSON_OBJECT('at', JSON_VALUE(body, '$.${part}.at') + ${ms}, 'changedAt', JSON_VALUE(body, '$.${part}.changedAt') + ${ms})`,
+  sqlite: (part: Part, ms: number): string =>
+    `json_object('at', json_extract(body, '$.${part}.at') + ${ms}, 'changedAt', json_extract(body, '$.${part}.changedAt') + ${ms})`,
 } as const;
+
+/** The assignment of the later time of a part. */
+export function sqlPostdated(dialect: Dialect, part: Part, ms: number): string {
+  return WITH_FIELDS[dialect](part, POSTDATED[dialect](part, ms));
+}
 
 /** What a person does to the records of the default table of an SQLite. */
 export function sqliteEdits(client: SqliteClient) {
   const run = (sql: string, name: string): void => {
-    client.prepare(`${sql} WHERE name = ?`).run(name as never);
+    client.prepare(`${sql} WHERE name = ? AND part = ''`).run(name as never);
   };
   return {
-    forget: (name: string): void => run('DELETE FROM tickless', `lock/${name}`),
+    forget: (name: string): void => run('DELETE FROM tickless', NAME + name),
     damage: (name: string, field: DamagedField): void =>
-      run(`UPDATE tickless SET ${sqlDamage(field, FAR.sqlite)}`, `lock/${name}`),
+      run(`UPDATE tickless SET ${sqlDamage('sqlite', field)}`, NAME + name),
     postdate: (name: string, ms: number): void =>
-      run(`UPDATE tickless SET ${POSTDATED.sqlite(ms)}`, `snapshot/${name}`),
+      run(`UPDATE tickless SET ${sqlPostdated('sqlite', 'snapshot', ms)}`, NAME + name),
   };
 }

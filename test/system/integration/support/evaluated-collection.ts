@@ -5,7 +5,8 @@ import type { MongoCollection } from '../../../../src/backends/mongodb/collectio
 type Document = Record<string, unknown>;
 
 interface BulkOperation {
-  readonly updateOne: { readonly filter: object; readonly update: object[]; readonly upsert: boolean };
+  readonly updateOne?: { readonly filter: object; readonly update: object[]; readonly upsert: boolean };
+  readonly deleteOne?: { readonly filter: object };
 }
 
 /** What an evaluated collection is told beside the commands. */
@@ -59,8 +60,10 @@ export class EvaluatedCollection implements MongoCollection {
     const now = await this.#begin('bulkWrite', operations, options);
     const writeErrors: object[] = []; // as the driver's: no instances of `Error`
     let matchedCount = 0;
-    for (const [index, operation] of (operations as BulkOperation[]).entries()) {
-      const { filter, update, upsert } = operation.updateOne;
+    for (const [index, { updateOne, deleteOne }] of (operations as BulkOperation[]).entries()) {
+      if (deleteOne !== undefined) this.#delete(deleteOne.filter, now);
+      if (updateOne === undefined) continue;
+      const { filter, update, upsert } = updateOne;
       try {
         const { found } = await this.#update(filter, update, upsert === true, now);
         if (found !== undefined) matchedCount += 1;
@@ -105,8 +108,12 @@ export class EvaluatedCollection implements MongoCollection {
 
   async deleteOne(filter: object, options: object): Promise<{ readonly deletedCount: number }> {
     const now = await this.#begin('deleteOne', filter, options);
+    return { deletedCount: this.#delete(filter, now) ? 1 : 0 };
+  }
+
+  #delete(filter: object, now: Date): boolean {
     const [found] = this.#matches(filter, now);
-    return { deletedCount: this.documents.delete(found?._id) ? 1 : 0 };
+    return this.documents.delete(found?._id);
   }
 
   async createIndex(keys: { readonly expireAt: 1 }, options: object): Promise<string> {

@@ -15,8 +15,8 @@ const DEFAULT_PORTS: Readonly<Record<ServerKind, number>> = { redis: 6379, postg
 
 /** Which answers are lost, and how. */
 export interface LossOptions {
-  /** Only those to requests whose text holds or matches it: statement and parameters. @default all */
-  readonly matching?: string | RegExp;
+  /** Only those to requests whose text, with statement and parameters, it takes. @default all */
+  readonly matching?: (text: string) => boolean;
   /** To so many requests. @default 1 */
   readonly times?: number;
   /**
@@ -27,7 +27,7 @@ export interface LossOptions {
 }
 
 interface Loss extends Required<Omit<LossOptions, 'matching'>> {
-  readonly matching: string | RegExp;
+  readonly matching: (text: string) => boolean;
   left: number;
   lost(): void;
 }
@@ -91,7 +91,7 @@ export class FaultProxy {
    *
    * @returns resolves when as many have been lost.
    */
-  loseReplies({ matching = '', times = 1, then = 'cut' }: LossOptions = {}): Promise<void> {
+  loseReplies({ matching = () => true, times = 1, then = 'cut' }: LossOptions = {}): Promise<void> {
     return new Promise((resolve) => {
       let lost = 0;
       const onLost = (): void => {
@@ -206,8 +206,7 @@ class ProxiedConnection {
     for (let i = 0; i < commands; i++) this.#proxy.commands.push(text);
     if (this.#loss !== undefined || commands === 0) return;
     for (const loss of this.#proxy.losses) {
-      const { matching } = loss;
-      if (typeof matching === 'string' ? !text.includes(matching) : !matching.test(text)) continue;
+      if (!loss.matching(text)) continue;
       loss.left -= 1;
       if (loss.left === 0) this.#proxy.losses.delete(loss);
       this.#loss = { of: this.#requested, loss };

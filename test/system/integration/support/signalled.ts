@@ -5,7 +5,6 @@ import { createClient } from 'redis';
 import { postgresBackend } from '../../../../src/backends/postgres.ts';
 import { redisBackend } from '../../../../src/backends/redis.ts';
 import type { Backend } from '../../../../src/index.ts';
-import { lockOf, storeOf } from '../../../support/parts.ts';
 
 /** The clients that signals are sent with. */
 export const signalledKinds = ['ioredis', 'node-redis', 'pg'] as const;
@@ -50,12 +49,10 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
     const signals = hasSignals === 'client' ? await connect() : connect;
     return {
       shared: {
-        backend: {
-          lock: lockOf(postgresBackend({ client, table: `${space}_lock`, leaseFor })),
-          store: storeOf(
-            postgresBackend({ client, table: `${space}_store`, timeout, ...(hasSignals && { signals }) }),
-          ),
-        },
+        backend: postgresBackend({
+          ...{ client, table: space, leaseFor, timeout },
+          ...(hasSignals && { signals }),
+        }),
         propagateWithin,
       },
       closeClient: () => client.end(),
@@ -65,7 +62,6 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
     };
   }
   if (kind === 'ioredis') {
-    const prefixes = { lock: `${space}:lock:`, store: `${space}:store:` };
     const client = new Redis(url, {
       keyPrefix: 'app:',
       retryStrategy: () => 50,
@@ -76,10 +72,7 @@ export async function openSignalled(kind: SignalledKind, options: SignalledOptio
     const signals = hasSignals ? subscriber : undefined;
     return {
       shared: {
-        backend: {
-          lock: lockOf(redisBackend({ client, prefix: prefixes.lock, leaseFor })),
-          store: storeOf(redisBackend({ client, prefix: prefixes.store, timeout, signals })),
-        },
+        backend: redisBackend({ client, prefix: `${space}:`, leaseFor, timeout, signals }),
         propagateWithin,
       },
       closeClient: async () => client.disconnect(),

@@ -46,14 +46,7 @@ export class DataInstance extends Process implements Holder {
       clock: machine,
       random: () => random.next(),
       logger: false,
-      ...(scenario.hasLock || scenario.hasStore
-        ? {
-            backend: {
-              lock: scenario.hasLock ? lock : undefined,
-              store: scenario.hasStore ? store : undefined,
-            },
-          }
-        : {}),
+      ...(scenario.hasStore ? { backend: { lock, store } } : scenario.hasLock ? { lock } : {}),
       ...(scenario.hasLock ? { whenBackendDown } : {}),
       ...(scenario.hasStore ? { propagateWithin: Math.min(this.withinMs, NO_CHECKS_MS) } : {}),
       ...(scenario.hasSchema ? { schema } : {}),

@@ -10,8 +10,8 @@ export interface MarksScenario {
   drawWithin(random: Random): number;
 }
 
-export function drawMarksScenario(random: Random, { hasLock, hasStore }: DataScenario): MarksScenario {
-  const isMarked = random.chance(0.7) && hasLock && hasStore;
+export function drawMarksScenario(random: Random, { hasStore }: DataScenario): MarksScenario {
+  const isMarked = random.chance(0.7) && hasStore;
   const withinMs = random.pick([100, 400, 1500]);
   return {
     isMarked,

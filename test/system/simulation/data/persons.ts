@@ -126,7 +126,7 @@ export class Persons {
     const { random, scenario } = this.#world;
     const serial = this.#world.next();
     const value = editionOf(serial, random.pick(['full', 'full', 'half']));
-    const isShared = everywhere && scenario.hasStore && scenario.hasLock;
+    const isShared = everywhere && scenario.hasStore;
     instance.own.add(serial);
     this.#order(instance, { kind: isShared ? 'set' : 'set here', serial }, async () =>
       instance.prices.set(value, { here: !isShared }),

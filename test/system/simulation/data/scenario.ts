@@ -28,7 +28,7 @@ export interface DataScenario extends Faults {
 
 export function drawDataScenario(random: Random): DataScenario {
   const hasLock = random.chance(0.9);
-  const hasStore = random.chance(0.9);
+  const hasStore = random.chance(0.9) && hasLock;
   const keepVersions = random.pick([1, 2, 3, 5]);
   const guards = random.pick(['accept', 'schema', 'both', 'both'] as const);
   const period = random.pick([500, 2000, 6000]);
@@ -39,7 +39,7 @@ export function drawDataScenario(random: Random): DataScenario {
     hasLock,
     hasStore,
     keepVersions,
-    hasPins: hasLock && hasStore && keepVersions > 1,
+    hasPins: hasStore && keepVersions > 1,
     hasAccept: guards !== 'schema',
     hasSchema: guards !== 'accept',
     isAsync: random.chance(0.3),

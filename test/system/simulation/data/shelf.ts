@@ -1,5 +1,5 @@
-import type { WriteAnswer } from '../../../../src/cluster/store-contract.ts';
-import type { Message } from '../network.ts';
+import type { Effect } from '../../../support/record-effects.ts';
+import type { Message } from '../message.ts';
 import { type Mark, markIn, serialIn } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import { orderIn } from './persons.ts';
@@ -46,11 +46,11 @@ export class Shelf implements DataWatch {
     return this.#ofOrders.get(id);
   }
 
-  arrived(_instance: DataInstance, { step, payload = '', token }: Message, answer: unknown): void {
+  arrived(_instance: DataInstance, { payload = '', token }: Message, { step, after }: Effect): void {
     if (step !== 'write') return;
-    const { kind, version } = answer as WriteAnswer;
+    const { token: version } = after;
     const isKnown = version <= this.#highest && this.present !== undefined; // an empty store takes any
-    if (kind !== 'written' || isKnown) return; // refused, or carried out twice
+    if (isKnown) return; // written anew, where it was damaged
     const { loadsUnder, timeline } = this.#world;
     const mark = markIn(payload);
     const serial = mark === undefined ? serialIn(payload) : Number.NaN;

@@ -1,6 +1,7 @@
 import type { TicklessEvent, ValueStatus } from '../../../../src/index.ts';
+import type { Effect } from '../../../support/record-effects.ts';
 import type { Machine } from '../machine.ts';
-import type { Message } from '../network.ts';
+import type { Message, StepAnswer } from '../message.ts';
 import type { Edition, Mark, Quality } from './edition.ts';
 import type { DataInstance } from './instance.ts';
 import type { Written } from './shelf.ts';
@@ -74,7 +75,10 @@ export interface DataWatch<H = DataInstance> {
   asked?(question: Question<H>): void;
   emitted?(instance: H, event: TicklessEvent): void;
   sent?(instance: H, message: Message): void;
-  arrived?(instance: H, message: Message, answer: unknown): void;
+  /** A swap has done what the step asked for. */
+  arrived?(instance: H, message: Message, effect: Effect): void;
+  /** The step has its answer. */
+  answered?(instance: H, message: Message, answer: StepAnswer | undefined): void;
   /** A newer version is in the store. */
   written?(version: Written): void;
   /** The backend has lost or damaged its data. */

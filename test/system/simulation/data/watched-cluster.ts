@@ -1,5 +1,7 @@
+import type { Effect } from '../../../support/record-effects.ts';
 import { Cluster } from '../cluster.ts';
-import { type Message, type Wire, wordsOfAnswer } from '../network.ts';
+import { type Message, type StepAnswer, wordsOfAnswer, wordsOfEffect } from '../message.ts';
+import { strangeSwap, type Wire } from '../network.ts';
 import type { Process } from '../process.ts';
 import { Troubles } from './troubles.ts';
 
@@ -7,7 +9,8 @@ import { Troubles } from './troubles.ts';
 interface Watch<P, R> {
   began?(run: R): void;
   sent?(instance: P, message: Message): void;
-  arrived?(instance: P, message: Message, answer: unknown): void;
+  arrived?(instance: P, message: Message, effect: Effect): void;
+  answered?(instance: P, message: Message, answer: StepAnswer | undefined): void;
   spoiled?(): void;
 }
 
@@ -57,9 +60,15 @@ export abstract class WatchedCluster<
         instanceOf().faultAt = this.timeline.now;
         this.trace.add(name, () => `${this.shown(message)} ${how}`);
       },
-      arrived: (message, answer) => {
-        this.trace.add('backend', () => `${this.shown(message)} of ${name}: ${wordsOfAnswer(answer)}`);
-        for (const watch of this.watches) watch.arrived?.(instanceOf(), message, answer);
+      arrived: (message, effect) => {
+        this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`);
+        for (const watch of this.watches) watch.arrived?.(instanceOf(), message, effect);
+      },
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
+      strange: (effect) => strangeSwap(this.referee, name, effect),
+      answered: (message, answer) => {
+        this.trace.add(name, () => `${this.shown(message)}: ${wordsOfAnswer(answer)}`);
+        for (const watch of this.watches) watch.answered?.(instanceOf(), message, answer);
       },
     };
   }

@@ -1,6 +1,6 @@
 import type { Machine } from '../machine.ts';
+import type { Message } from '../message.ts';
 import { Misfortunes, moodOf } from '../misfortunes.ts';
-import type { Message } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
 import { DataInstance } from './instance.ts';
@@ -46,8 +46,8 @@ export class DataWorld extends WatchedCluster<DataInstance, DataRun> {
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
     const scenario = drawDataScenario(random);
-    const { coolDown, keepVersions } = scenario;
-    super({ seed, random, isTraced, longestBackoff: coolDown.max, keepVersions });
+    const { coolDown } = scenario;
+    super({ seed, random, isTraced, longestBackoff: coolDown.max });
     this.scenario = scenario;
     this.markRandom = new Random(seed ^ STREAM_OF_MARKS);
     this.marks = drawMarksScenario(this.markRandom, scenario);

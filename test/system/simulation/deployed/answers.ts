@@ -1,5 +1,6 @@
 import type { Machine } from '../machine.ts';
-import { CLIENT_TIMEOUT_MS, type Message } from '../network.ts';
+import type { Message } from '../message.ts';
+import { CLIENT_TIMEOUT_MS } from '../network.ts';
 
 /** The lateness of timers, and the error of fast or slow clocks. */
 const SLACK_MS = 5;

@@ -1,5 +1,5 @@
 import type { Machine } from '../machine.ts';
-import type { Message } from '../network.ts';
+import type { Message } from '../message.ts';
 
 /**
  * Rule 'holder': a reader without a value waits for the holder of the lease only while the store can be read, through which the
@@ -11,6 +11,8 @@ export class Holders {
   /** When the last read of the store was sent, and whether its answer came too late to be used. */
   #readAt = 0;
   #isReadLate = false;
+  /** When a command to the lock was lost. The look that went with it is made again with the next one. */
+  #lockFailedAt = Number.NEGATIVE_INFINITY;
   /** The last message to the store has no answer. */
   #isSilent = false;
   /** The last answer of the lock: another instance has the lease. */
@@ -51,7 +53,9 @@ export class Holders {
   }
 
   failed({ step }: Message): void {
-    if (step === 'read') this.#isReadLost = true;
+    const now = this.#machine.monotonic();
+    if (step === 'acquire') this.#lockFailedAt = now;
+    if (step === 'read' && this.#lockFailedAt !== now) this.#isReadLost = true;
   }
 
   /**

@@ -24,12 +24,10 @@ export interface Rate {
 /** Events after which the instance may ask the lock anew. */
 const STARTS_OR_ENDS: ReadonlySet<string> = new Set(['load-started', 'failed', 'changed']);
 
-/** One process of a service whose lock and store are at different backends, with a value and what follows from it. */
+/** One process of a service with a value and what follows from it. */
 export class DeployedInstance extends Process {
   readonly rates: RefreshingValue<Rate>;
   readonly doubled: Derived<number>;
-  /** Its connection to the store. */
-  readonly storeLink: Link;
   /** Of the lock. */
   readonly answers: Answers;
   readonly holders: Holders;
@@ -48,20 +46,18 @@ export class DeployedInstance extends Process {
   #replacedBy: number | undefined;
 
   constructor(name: string, machine: Machine, world: DeployedWorld) {
-    const { scenario, timeline, random, backend, storeBackend } = world;
+    const { scenario, timeline, random, backend } = world;
     const { leaseFor, period, timeout, coolDown, hasInitial, propagateWithin, isUpgraded } = scenario;
     const version = isUpgraded ? random.pick(['older', 'this', 'newer'] as const) : 'this';
     const waitsMs = Math.min(CLIENT_TIMEOUT_MS, timeout / 4);
     const options = { waitsMs, ...(version !== 'this' && { dialect: dialects[version] }) };
-    const wire = world.wireOf(name, 'lock', () => this);
+    const wire = world.wireOf(name, () => this);
     const link = new Link(machine, backend, timeline, random, wire, leaseFor, options);
     super(name, machine, link, world);
     this.#world = world;
     world.trace.add(name, () => `writes as ${version === 'this' ? 'this' : `the ${version}`} version does`);
     this.answers = new Answers(machine, scenario);
     this.holders = new Holders(machine, waitsMs);
-    const storeWire = world.wireOf(name, 'store', () => this);
-    this.storeLink = new Link(machine, storeBackend, timeline, random, storeWire, leaseFor, options);
     this.rates = new RefreshingValue<Rate>({
       name: 'rates',
       load: (context) => this.#load(context),
@@ -72,7 +68,7 @@ export class DeployedInstance extends Process {
       clock: machine,
       random: () => random.next(),
       logger: false,
-      backend: { lock: link.lock, store: this.storeLink.store },
+      backend: { lock: link.lock, store: link.store },
       propagateWithin: Math.min(propagateWithin, NO_CHECKS_MS),
       ...(hasInitial && { initial: { value: { serial: 0 }, loadedAt: 0 } }),
     });

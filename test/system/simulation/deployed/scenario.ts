@@ -17,7 +17,7 @@ export interface DeployedScenario extends Faults {
   readonly propagateWithin: number;
   /** The instances are of different versions of the library. */
   readonly isUpgraded: boolean;
-  /** At times the backends answer as late as they may, or a little later. */
+  /** At times the backend answers as late as it may, or a little later. */
   readonly isCrowded: boolean;
   /** From one order of an operator to another. */
   readonly ordersEvery: number;

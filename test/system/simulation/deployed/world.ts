@@ -1,22 +1,19 @@
 import { keep } from '../../../../src/index.ts';
 import type { LockRow } from '../../../support/records-of-steps.ts';
-import { Backend } from '../backend.ts';
 import { Cluster } from '../cluster.ts';
 import { type Deed, drawDeed } from '../deed.ts';
-import { LeaseBook } from '../lease-book.ts';
-import { Machine } from '../machine.ts';
+import type { Machine } from '../machine.ts';
+import { type Message, type Step, wordsOfAnswer, wordsOfEffect, wordsOfMessage } from '../message.ts';
 import { type Misfortune, Misfortunes } from '../misfortunes.ts';
-import { type Message, WEATHER, type Wire, wordsOfAnswer } from '../network.ts';
+import { strangeSwap, WEATHER, type Wire } from '../network.ts';
 import { Random } from '../random.ts';
-import { drawClockFault } from '../scenario.ts';
 import type { Verdict } from '../verdict.ts';
-import { VersionBook } from '../version-book.ts';
 import { DeployedInstance, type Rate } from './instance.ts';
 import { type DeployedScenario, drawDeployedScenario } from './scenario.ts';
 
 /** The random numbers of a world of deployments are not those of the other worlds with its seed. */
 const STREAM = 0x64_65_70_6c;
-/** All waits have ended after that: leases, deadlines, cool-downs, rests of the backends. */
+/** All waits have ended after that: leases, deadlines, cool-downs, rests of the backend. */
 const LONGEST_MS = 60_000;
 const READS_EVERY_MS = 1000;
 /** After so long without faults every instance has a value that was loaded or confirmed since. */
@@ -46,43 +43,25 @@ const orders: Readonly<
 };
 
 const own: Readonly<Record<string, Misfortune<DeployedWorld>>> = {
+  /** What another instance has written can be used always. Other worlds have damaged snapshots. */
+  damage: { weight: 0, act: () => {} },
   crowd: {
     weight: 6,
-    act: ({ world: { random, trace, instances, scenario } }) => {
+    act: ({ world: { trace, instances, scenario } }) => {
       if (!scenario.isCrowded) return;
-      const at = random.pick(['link', 'storeLink'] as const);
-      trace.add('world', () => `the ${at === 'link' ? 'lock' : 'store'} is crowded from now on`);
-      for (const instance of instances) instance[at].weather = WEATHER.crowded;
-    },
-  },
-  storeWeather: {
-    weight: 8,
-    act: ({ world: { random, trace, instances }, index }) => {
-      const weather = random.pick(['sound', 'slow', 'lossy', 'cut'] as const);
-      const instance = instances[index];
-      if (instance === undefined) return;
-      instance.storeLink.weather = WEATHER[weather];
-      trace.add(instance.name, () => `its connection to the store is ${weather} from now on`);
-    },
-  },
-  storeForgets: {
-    weight: 1,
-    act: ({ world: { storeBackend, trace } }) => {
-      storeBackend.loseAll();
-      trace.add('store', () => 'comes back empty');
+      trace.add('world', () => 'the backend is crowded from now on');
+      for (const instance of instances) instance.link.weather = WEATHER.crowded;
     },
   },
 };
 
 /**
- * A cluster whose lock and store are at different backends, with different clocks, and whose instances are replaced all
- * the time, as by deployments. It shares nothing with the other worlds of its seed.
+ * A cluster whose instances are replaced all the time, as by deployments, now and then by those of another version. It
+ * shares nothing with the other worlds of its seed.
  */
 export class DeployedWorld extends Cluster<DeployedInstance> {
   readonly scenario: DeployedScenario;
   readonly source: { revision: number } = { revision: 0 };
-  /** The backend of the store; `backend` is that of the lock. */
-  readonly storeBackend: Backend;
   readonly #misfortunes: Misfortunes<DeployedWorld>;
   #loads = 0;
   #isOver = false;
@@ -92,11 +71,8 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
     const scenario = drawDeployedScenario(random);
-    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max, keepVersions: 1 });
+    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max });
     this.scenario = scenario;
-    const machine = new Machine('store', this.timeline, random, drawClockFault(random));
-    const leases = new LeaseBook(scenario.coolDown.max, this.referee);
-    this.storeBackend = new Backend(machine, leases, new VersionBook(this.referee), 1);
     this.#misfortunes = new Misfortunes<DeployedWorld>(this, own);
     this.startAll();
   }
@@ -155,17 +131,15 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     return isKept ? (keep() as unknown as Rate) : { serial };
   }
 
-  /** Its rules are about events, reads and the backends, which are judged when they happen. */
+  /** Its rules are about events, reads and the backend, which are judged when they happen. */
   protected override check(): void {
     for (const { machine, answers } of this.instances) if (!machine.isAwake) answers.failed();
   }
 
   async #rest(): Promise<void> {
-    const { timeline, storeBackend, instances, referee } = this;
+    const { timeline, instances, referee } = this;
     this.#misfortunes.end();
     this.#isOver = true;
-    storeBackend.isUp = true;
-    for (const { storeLink } of instances) storeLink.weather = WEATHER.sound;
     this.mend();
     await this.#readsFor(CALM_MS);
     for (const { name, rates } of this.open) {
@@ -210,7 +184,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
 
   /** All instances have one value, and those that check the store are in the fleet with its version. */
   async #agree(): Promise<void> {
-    const { referee, scenario, storeBackend } = this;
+    const { referee, scenario, backend } = this;
     const { open } = this;
     const serials = open.map(({ rates }) => rates.peek()?.serial);
     referee.holds('rest', new Set(serials).size <= 1, () => `the instances have the values ${serials}`);
@@ -219,7 +193,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     // A report that is left while a value is being published names no version; the next one does.
     for (let looks = 0; looks < LOOKS && unseen.size > 0; looks++) {
       await this.#readsFor(2 * READS_EVERY_MS);
-      const fleet = await storeBackend.fleet();
+      const fleet = await backend.fleet();
       for (const instance of unseen) {
         const member = fleet.instances.find(({ id }) => id === instance.id)?.members[0];
         if (member?.name === 'rates' && (member.version ?? 0) > 0) unseen.delete(instance);
@@ -229,37 +203,34 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       referee.holds('upgrade', false, () => `${name}: the fleet does not show its version`);
   }
 
-  /**
-   * @param at the backend at the other end.
-   * @param instanceOf the process, once it is made.
-   */
-  wireOf(name: string, at: 'lock' | 'store', instanceOf: () => DeployedInstance): Wire {
-    const what = ({ step, name: of, token }: Message): string => `${step} ${of}${token ? ` ${token}` : ''}`;
+  /** @param instanceOf the process, once it is made. */
+  wireOf(name: string, instanceOf: () => DeployedInstance): Wire {
     return {
       sent: (message) => {
-        this.trace.add(name, () => `${what(message)} →`);
+        this.trace.add(name, () => `${wordsOfMessage(message)} →`);
         const instance = instanceOf();
-        if (at === 'store') return instance.holders.asked(message);
+        instance.id ??= message.instance;
+        if (!isOfLock(message)) return instance.holders.asked(message);
         const isCold = instance.rates.peek() === undefined;
         instance.answers.sent(message, isCold);
         const isOfReader = isCold && instance.orders === 0; // what a person wants everywhere waits for the lease itself
         this.referee.holds('holder', !isOfReader || !instance.holders.isWaitedForInVain(message), () => {
-          return `${name}: waits for the holder of the lease, and the store could not be read`;
+          return `${name}: waits for the holder of the lease, and the snapshot could not be read`;
         });
       },
       failed: (message, how) => {
-        this.trace.add(name, () => `${what(message)} ${how}`);
+        this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`);
         if (how === 'is carried out twice') return;
-        if (at === 'store') instanceOf().holders.failed(message);
-        else if (message.step === 'acquire') instanceOf().answers.failed(message);
+        instanceOf().holders.failed(message);
+        if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
-      arrived: (message, answer) => {
-        this.trace.add(at, () => `${what(message)} of ${name}: ${wordsOfAnswer(answer)}`);
-        instanceOf().id ??= message.instance;
-      },
+      arrived: (_message, effect) => this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`),
+      dozes: (ms) => this.trace.add(name, () => `stands still for ${ms.toFixed(0)} ms before it sends`),
+      strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) => {
+        this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
         const { answers, holders, orders, rates } = instanceOf();
-        if (at === 'store') return holders.answeredByStore(message);
+        if (!isOfLock(message)) return holders.answeredByStore(message);
         if (message.step !== 'acquire') return;
         const { leaseLeft, requestId } = answer as LockRow;
         answers.answered(message, leaseLeft);
@@ -270,3 +241,10 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
     };
   }
 }
+
+/** It is about the lock of the value, not about its snapshots. */
+function isOfLock({ step }: Message): boolean {
+  return STEPS_OF_LOCK.includes(step);
+}
+
+const STEPS_OF_LOCK: readonly Step[] = ['acquire', 'extend', 'release', 'impose'];

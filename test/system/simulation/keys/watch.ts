@@ -1,7 +1,8 @@
 import type { TicklessEvent } from '../../../../src/index.ts';
+import type { Effect } from '../../../support/record-effects.ts';
 import type { Edition } from '../data/edition.ts';
 import type { DataRun, Order, Question } from '../data/watch.ts';
-import type { Message } from '../network.ts';
+import type { Message, StepAnswer } from '../message.ts';
 import type { HeldKey } from './held-key.ts';
 import type { KeysInstance } from './instance.ts';
 
@@ -18,7 +19,10 @@ export interface KeysWatch {
   asked?(question: Question<HeldKey>): void;
   emitted?(key: HeldKey, event: TicklessEvent): void;
   sent?(instance: KeysInstance, message: Message): void;
-  arrived?(instance: KeysInstance, message: Message, answer: unknown): void;
+  /** A swap has done what the step asked for. */
+  arrived?(instance: KeysInstance, message: Message, effect: Effect): void;
+  /** The step has its answer. */
+  answered?(instance: KeysInstance, message: Message, answer: StepAnswer | undefined): void;
   /** The backend has lost or damaged its data. */
   spoiled?(): void;
   ordered?(order: KeyOrder): void;

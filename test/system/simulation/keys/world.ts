@@ -2,8 +2,8 @@ import { DataSource, MOODS } from '../data/source.ts';
 import type { DataRun } from '../data/watch.ts';
 import { WatchedCluster } from '../data/watched-cluster.ts';
 import type { Machine } from '../machine.ts';
+import type { Message } from '../message.ts';
 import { Misfortunes, moodOf } from '../misfortunes.ts';
-import type { Message } from '../network.ts';
 import { Random } from '../random.ts';
 import type { Verdict } from '../verdict.ts';
 import type { HeldKey } from './held-key.ts';
@@ -32,7 +32,7 @@ export class KeysWorld extends WatchedCluster<KeysInstance, DataRun<HeldKey>> {
   constructor(seed: number, isTraced: boolean = false) {
     const random = new Random(seed ^ STREAM);
     const scenario = drawKeysScenario(random);
-    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max, keepVersions: 1 });
+    super({ seed, random, isTraced, longestBackoff: scenario.coolDown.max });
     this.scenario = scenario;
     this.source = new DataSource<HeldKey>(this);
     this.persons = new Persons(this);

@@ -107,9 +107,12 @@ export class Values implements Watch {
     // The source may have said the same again elsewhere, without a lease: the version tells in which round it was published.
     const token = run.token ?? this.#subject.status?.lock?.version;
     const lease = token === undefined ? undefined : leases.of(run.subject.options.lockName ?? '', token);
-    const endedAt = mark.kind === 'set' ? run.endedAt : Math.max(run.endedAt, lease?.endedAt ?? 0);
+    const { backend, timeline } = this.#world;
+    const leaseEndedAt = timeline.now - backend.now + (lease?.endedAt ?? 0);
+    const endedAt = mark.kind === 'set' ? run.endedAt : Math.max(run.endedAt, leaseEndedAt);
     // Its age does not include the time until it arrived in the store.
-    const slack = ROUNDING_MS + this.#world.slowestWrite(this.#subject.options.lockName ?? '');
+    const slack =
+      ROUNDING_MS + this.#world.slowestWrite(this.#subject.options.lockName ?? '') + backend.steppedMs;
     referee.holds(7, endedAt >= mark.at - slack, () => {
       return `${id}: load ${run.serial} ended before ${mark.kind} of ${mark.order}, and is adopted`;
     });
@@ -148,11 +151,12 @@ export class Values implements Watch {
     const slack = ROUNDING_MS + (now - known.firstAt) * 4e-4;
     // For a snapshot of another instance the time until it arrived in the store is unknown.
     const isOwn = options.lockName === undefined;
-    const least = now - known.lastAt - (isOwn ? 0 : this.#world.slowestWrite(options.lockName ?? ''));
+    const late = this.#world.slowestWrite(options.lockName ?? '') + this.#world.backend.steppedMs;
+    const least = now - known.lastAt - (isOwn ? 0 : late);
     referee.holds(17, age >= least - slack, () => {
       return `${id}: load ${value.serial} is said to be ${age.toFixed(1)} ms old, and is ${least.toFixed(1)}`;
     });
-    const most = now - known.firstAt + (isOwn ? 0 : this.#world.slowestWay);
+    const most = now - known.firstAt + (isOwn ? 0 : this.#world.mostClockError);
     referee.holds(17, age <= most + slack, () => {
       return `${id}: load ${value.serial} is said to be ${age.toFixed(1)} ms old, and is ${most.toFixed(1)}`;
     });

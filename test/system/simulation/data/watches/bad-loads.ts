@@ -1,6 +1,7 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { LeaseBook } from '../../lease-book.ts';
-import type { Message } from '../../network.ts';
+import type { Message, StepAnswer } from '../../message.ts';
 import type { Referee } from '../../referee.ts';
 import type { Timeline } from '../../timeline.ts';
 import type { DataRun, DataWatch, Holder, Order } from '../watch.ts';
@@ -96,12 +97,15 @@ export class BadLoads implements DataWatch<Holder> {
     this.#refused = { run, at: now, until: now + event.retryAt - event.at, granted, isReleased: false };
   }
 
-  arrived(instance: unknown, { step, name, as, token, requestId = '' }: Message, answer: unknown): void {
-    if (name !== this.#name) return;
-    if (step === 'acquire' && (answer as { readonly state?: string }).state === 'done')
+  answered(instance: unknown, { step, name, requestId = '' }: Message, answer: StepAnswer | undefined): void {
+    if (name !== this.#name || step !== 'acquire') return;
+    if ((answer as { readonly state?: string }).state === 'done')
       this.#foundDoneAt.set(instance, this.#askedAt.get(requestId) ?? 0);
+  }
+
+  arrived(_instance: unknown, { name, as, token }: Message, { step }: Effect): void {
     const refused = this.#refused;
-    if (step === 'release' && as === 'failed' && answer === true && token === refused?.run.token && refused)
-      refused.isReleased = true;
+    if (name !== this.#name || step !== 'release' || as !== 'failed') return;
+    if (token === refused?.run.token && refused) refused.isReleased = true;
   }
 }

@@ -1,5 +1,6 @@
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { Backend } from '../../backend.ts';
-import type { Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
 import type { Process } from '../../process.ts';
 import type { Referee } from '../../referee.ts';
 import type { Timeline } from '../../timeline.ts';
@@ -47,8 +48,8 @@ export class Fleet<M extends Member> {
     this.#world = world;
   }
 
-  arrived(of: M, { instance, report }: Message): void {
-    if (instance === undefined) return;
+  arrived(of: M, { instance, report }: Message, { step }: Effect): void {
+    if (instance === undefined || step !== 'report') return;
     this.#ids.set(of, instance);
     this.#reports.set(instance, { of, at: this.#world.timeline.now, isOver: report === '-' });
   }

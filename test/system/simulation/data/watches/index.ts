@@ -26,7 +26,7 @@ export function watchesOf(world: DataWorld): readonly DataWatch[] {
     new Promises(world),
     ...(marks.isMarked ? [new Marks(world)] : []),
     ...(world.signals !== undefined ? [new SignalledChecks(world)] : []),
-    ...(hasLock && hasStore ? [new Reports(world), new Fleet(world)] : []),
+    ...(hasStore ? [new Reports(world), new Fleet(world)] : []),
     ...(hasPins ? [new Pins(world)] : []),
   ];
 }

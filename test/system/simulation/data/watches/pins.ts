@@ -106,7 +106,7 @@ export class Pins implements DataWatch {
           isTicklessError(error, 'CLOSED') ||
           (order.forces === true && isTicklessError(error, 'REFUSED')) ||
           (isTicklessError(error, 'TIMED_OUT') && error.attempts === 0 && this.#isPlacing(instance)) ||
-          (error === undefined && !this.#isLoaded(order, value)),
+          (error === undefined && this.#isOfPerson(order, value, before.pin)),
         () => `${about} gives ${error ?? 'a value'}, though ${pinned(before.pin)} is pinned`,
       );
     }
@@ -117,6 +117,12 @@ export class Pins implements DataWatch {
   /** A value of a person is being published there. */
   #isPlacing(instance: DataInstance): boolean {
     return [...this.#placing].some((order) => order.instance === instance);
+  }
+
+  /** Neither a load nor the pin has given that value: a person has, who was faster. */
+  #isOfPerson(order: Order, value: unknown, { written }: Pin): boolean {
+    const isPinned = (value as Edition).serial === written.serial && !this.#isPlacing(order.instance);
+    return !isPinned && !this.#isLoaded(order, value);
   }
 
   /** It is the value of a load that began on that instance since the order. */

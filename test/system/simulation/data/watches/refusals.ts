@@ -1,4 +1,4 @@
-import type { Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
 import type { Referee } from '../../referee.ts';
 import { type Edition, isAcceptable, isPlausible, markIn, serialIn } from '../edition.ts';
 import type { DataRun, DataWatch, Holder, Order, Question } from '../watch.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';
@@ -43,7 +43,8 @@ export class Reports implements DataWatch {
       isApart,
       () => `${name}: it leaves a report ${now - last} ms after another one`,
     );
-    this.#sentAt.set(instance, [now, ...sentAt]);
+    // A write may follow a claim, and its report says more.
+    if (step !== 'acquire') this.#sentAt.set(instance, [now, ...sentAt]);
     const { members } = JSON.parse(report) as {
       readonly members: readonly { readonly name: string; readonly version?: number }[];
     };

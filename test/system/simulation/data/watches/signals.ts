@@ -1,4 +1,5 @@
-import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
+import { CLIENT_TIMEOUT_MS } from '../../network.ts';
 import type { DataInstance } from '../instance.ts';
 import type { DataWatch } from '../watch.ts';
 import type { DataWorld } from '../world.ts';

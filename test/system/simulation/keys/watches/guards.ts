@@ -1,9 +1,10 @@
 import type { TicklessEvent } from '../../../../../src/index.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import type { Edition } from '../../data/edition.ts';
 import type { DataRun, Question } from '../../data/watch.ts';
 import type { BadLoads } from '../../data/watches/bad-loads.ts';
 import type { Refusals } from '../../data/watches/refusals.ts';
-import type { Message } from '../../network.ts';
+import type { Message, StepAnswer } from '../../message.ts';
 import type { HeldKey } from '../held-key.ts';
 import type { KeysInstance } from '../instance.ts';
 import { NAME } from '../scenario.ts';
@@ -40,8 +41,12 @@ export class Guards implements KeysWatch {
     for (const watch of this.#badLoads.values()) watch.sent(instance, message);
   }
 
-  arrived(instance: KeysInstance, message: Message, answer: unknown): void {
-    for (const watch of this.#badLoads.values()) watch.arrived(instance, message, answer);
+  arrived(instance: KeysInstance, message: Message, effect: Effect): void {
+    for (const watch of this.#badLoads.values()) watch.arrived(instance, message, effect);
+  }
+
+  answered(instance: KeysInstance, message: Message, answer: StepAnswer | undefined): void {
+    for (const watch of this.#badLoads.values()) watch.answered(instance, message, answer);
   }
 
   ordered(order: KeyOrder): void {

@@ -1,9 +1,10 @@
-import type { WriteAnswer } from '../../../../../src/cluster/store-contract.ts';
 import type { TicklessEvent } from '../../../../../src/index.ts';
 import { wordOf } from '../../../../support/events.ts';
+import type { Effect } from '../../../../support/record-effects.ts';
 import { type Edition, markIn, serialIn } from '../../data/edition.ts';
 import type { DataRun } from '../../data/watch.ts';
-import { CLIENT_TIMEOUT_MS, type Message } from '../../network.ts';
+import type { Message } from '../../message.ts';
+import { CLIENT_TIMEOUT_MS } from '../../network.ts';
 import type { HeldKey } from '../held-key.ts';
 import type { KeysInstance } from '../instance.ts';
 import { NAME, nameOf } from '../scenario.ts';
@@ -84,10 +85,10 @@ export class Marks implements KeysWatch {
     if (token === undefined) this.#begun.set(serial, this.#world.timeline.now);
   }
 
-  arrived(instance: KeysInstance, { step, name, payload = '' }: Message, answer: unknown): void {
+  arrived(instance: KeysInstance, { name, payload = '' }: Message, { step, after }: Effect): void {
     if (step !== 'write') return;
-    const { kind, version } = answer as WriteAnswer;
-    if (kind !== 'written' || version <= (this.#highest.get(name) ?? 0)) return;
+    const { token: version } = after;
+    if (version <= (this.#highest.get(name) ?? 0)) return;
     this.#highest.set(name, version);
     if (markIn(payload) !== undefined || this.#setByHand.has(serialIn(payload))) this.#replaced(name);
     if (name !== NAME && markIn(payload) === undefined) {

@@ -1,5 +1,5 @@
 import type { StoredSnapshot } from '../../../../../src/cluster/store-contract.ts';
-import type { Message } from '../../network.ts';
+import type { Message, StepAnswer } from '../../message.ts';
 import type { KeysInstance } from '../instance.ts';
 import { NAME } from '../scenario.ts';
 import type { KeysWatch } from '../watch.ts';
@@ -15,9 +15,9 @@ export class Reports implements KeysWatch {
     this.#world = world;
   }
 
-  arrived(instance: KeysInstance, { step, name }: Message, answer: unknown): void {
+  answered(instance: KeysInstance, { step, name }: Message, answer: StepAnswer | undefined): void {
     if (name !== NAME || (step !== 'read' && step !== 'write')) return;
-    const { version = 0 } = (answer as Pick<StoredSnapshot, 'version'> | undefined) ?? {};
+    const { version = 0 } = (answer ?? {}) as Partial<Pick<StoredSnapshot, 'version'>>;
     this.#known.set(instance, Math.max(version, this.#known.get(instance) ?? 0));
   }
 
