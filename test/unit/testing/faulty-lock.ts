@@ -215,7 +215,7 @@ function shown(name: string, change: (row: Row) => Partial<Row>): LockFault {
   });
 }
 
-/** Replaces the answers to several edits of one step. */
+/** Replaces the answers to several edits of one step. Those of other steps may be in the same call. */
 function several<S extends keyof Steps>(
   step: S,
   name: string,
@@ -223,10 +223,13 @@ function several<S extends keyof Steps>(
 ): LockFault {
   return fault(name, {
     async answers(this: Backend, edits: readonly Edit[]) {
-      const isOfStep = edits.length > 1 && edits.every((edit) => stepOf(edit) === step);
-      return isOfStep
-        ? answers(this, edits as readonly Steps[S][])
-        : Backend.prototype.answers.call(this, edits);
+      const isOfStep = (edit: Edit): boolean => stepOf(edit) === step;
+      const own = edits.filter(isOfStep) as readonly Steps[S][];
+      if (own.length < 2) return Backend.prototype.answers.call(this, edits);
+      const others = edits.filter((edit) => !isOfStep(edit));
+      const theirs = await Backend.prototype.answers.call(this, others);
+      const replaced = [...(await answers(this, own))];
+      return edits.flatMap((edit) => (isOfStep(edit) ? replaced : theirs).shift() ?? []);
     },
   });
 }
