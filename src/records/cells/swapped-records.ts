@@ -27,7 +27,7 @@ import { type Step, SwapLoop } from './swap-loop.ts';
 /** Shorter texts of all editions together are in the record itself. In bytes of UTF-8. */
 const MOST_INLINE = 3000;
 
-/** How many texts are kept with the records in them. */
+/** Of how many names the records are kept that were parsed last. */
 const MOST_PARSED = 1000;
 
 type ChangingEdit<T = string> = Exclude<Edit<T>, Read>;
@@ -64,7 +64,7 @@ export class SwappedRecords implements Records {
   readonly #loop: SwapLoop;
   readonly #retentionMs: number;
   /** A text is decided on several times. */
-  readonly #parsed: Map<string, Parts> = new Map();
+  readonly #parsed: Map<string, { readonly text: string; readonly parts: Parts }> = new Map();
   /** The last version that a put of this client was given. */
   #marked = 0;
 
@@ -105,19 +105,20 @@ export class SwappedRecords implements Records {
     return { now: middle(this.#loop.span()), answers };
   }
 
-  #partsIn(text: string | undefined): Parts {
-    const known = text === undefined ? undefined : this.#parsed.get(text);
-    if (known !== undefined) return known;
+  #partsIn(cell: string, text: string | undefined): Parts {
+    if (text === undefined) return partsIn(text);
+    const last = this.#parsed.get(cell);
+    if (last?.text === text) return last.parts;
     const parts = partsIn(text);
     if (this.#parsed.size >= MOST_PARSED) this.#parsed.clear();
-    if (text !== undefined) this.#parsed.set(text, parts);
+    this.#parsed.set(cell, { text, parts });
     return parts;
   }
 
   /** A long text that the reader has, as its record was seen, does not travel again. */
   #lookOf(cell: string, reads: readonly Read[]): Change {
     const whole = reads.filter(({ isBrief }) => isBrief !== true);
-    const before = this.#partsIn(this.#loop.known(cell));
+    const before = this.#partsIn(cell, this.#loop.known(cell));
     const isHeld = ({ name, newerThan = -1 }: Read): boolean => {
       const record = before.get(placeOf(name).part);
       return record !== undefined && record.token <= newerThan && isLong(record.text);
@@ -129,7 +130,7 @@ export class SwappedRecords implements Records {
   async #found(cell: string, read: Read, seen: Seen | Error): Promise<Answer> {
     if (seen instanceof Error) throw seen;
     const { part } = placeOf(read.name);
-    const present = this.#partsIn(seen.text).get(part);
+    const present = this.#partsIn(cell, seen.text).get(part);
     const record = foundBy<Text>(present, read);
     if (record === undefined) return NOT_DONE;
     const row = rowAt(record, this.#loop.span(), false);
@@ -188,7 +189,7 @@ export class SwappedRecords implements Records {
       known,
       looksFirst: looksFirst(changes, put),
       decide: (stored, span, main) => {
-        const parts = this.#partsIn(stored);
+        const parts = this.#partsIn(cell, stored);
         const alike = put && long && alikeIn(parts.get(placeOf(put.name).part), put, long);
         if (alike !== undefined && alike.id !== compared?.long.id)
           return { answer: { answers: [], stored, main, isChanged: false, doubt: alike } };

@@ -224,11 +224,11 @@ function several<S extends keyof Steps>(
   return fault(name, {
     async answers(this: Backend, edits: readonly Edit[]) {
       const isOfStep = (edit: Edit): boolean => stepOf(edit) === step;
-      const own = edits.filter(isOfStep) as readonly Steps[S][];
+      const own: readonly Edit[] = edits.filter(isOfStep);
       if (own.length < 2) return Backend.prototype.answers.call(this, edits);
       const others = edits.filter((edit) => !isOfStep(edit));
       const theirs = await Backend.prototype.answers.call(this, others);
-      const replaced = [...(await answers(this, own))];
+      const replaced = [...(await answers(this, own as readonly Steps[S][]))];
       return edits.flatMap((edit) => (isOfStep(edit) ? replaced : theirs).shift() ?? []);
     },
   });
