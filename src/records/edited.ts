@@ -243,6 +243,19 @@ export function damageOf(
   return typeof id === 'string' ? undefined : 'id';
 }
 
+/** In place of a record that can't be read, or is in another format. Its token is damaged, unless that is all that is left of it. */
+export const UNREADABLE: StoredRecord = {
+  token: NaN,
+  id: '',
+  phase: 'held',
+  at: NaN,
+  changedAt: NaN,
+  until: NaN,
+  text: '',
+  note: '',
+  older: [],
+};
+
 /** The token if the backend can have given it, else 0. */
 function plausible(token: number | undefined, { wall }: Instant): number {
   return isPlausibleToken(token, wall) ? token : 0;

@@ -25,19 +25,6 @@ export interface State extends Moment {
   readonly record: StoredRecord<Text> | null;
 }
 
-/** In place of a record that can't be read: its token and its phase are damaged. */
-export const UNREADABLE: StoredRecord<Text> = {
-  token: NaN,
-  id: '',
-  phase: '' as StoredRecord['phase'],
-  at: NaN,
-  changedAt: NaN,
-  until: NaN,
-  text: '',
-  note: '',
-  older: [],
-};
-
 /** The text of a state. @param record its instants are by the clock of `now`. */
 export function encodeState(name: string, record: StoredRecord<Text> | null, now: Moment): string {
   const state: State = { ...now, id: randomId(), name, record };

@@ -1,15 +1,7 @@
 import { join } from 'node:path';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
-import { damageOf, editionsOf, type StoredRecord } from '../../records/edited.ts';
-import {
-  decodeState,
-  encodeState,
-  recordAt,
-  type State,
-  type Text,
-  textFilesOf,
-  UNREADABLE,
-} from './file-state.ts';
+import { damageOf, editionsOf, type StoredRecord, UNREADABLE } from '../../records/edited.ts';
+import { decodeState, encodeState, recordAt, type State, type Text, textFilesOf } from './file-state.ts';
 import type { MachineClock, Moment } from './machine-clock.ts';
 import type { Durability, NumberedFiles } from './numbered-files.ts';
 import { type Head, StateChain } from './state-chain.ts';

@@ -2,7 +2,7 @@ import { parseJson } from '../../bounded-json.ts';
 import { bytesOf } from '../../cluster/history.ts';
 import { isPlausibleToken } from '../../cluster/plausible.ts';
 import { ownOptions } from '../../option-checks.ts';
-import { type Edition, type Instant, rowOf, type StoredRecord } from '../edited.ts';
+import { type Edition, type Instant, rowOf, type StoredRecord, UNREADABLE } from '../edited.ts';
 import { PARTS, type Part } from '../names.ts';
 import type { Row } from '../records.ts';
 import { type ClockSpan, DRIFT } from './known-clock.ts';
@@ -93,19 +93,6 @@ export function fitting(record: StoredRecord<Text>, mostBytes: number): StoredRe
 function bytesIn({ text }: Edition<Text>): number {
   return isLong(text) ? text.bytes : bytesOf(text);
 }
-
-/** In place of a record in another format. Its token is damaged, unless that is all that is left of it. */
-const UNREADABLE: TextRecord = {
-  token: NaN,
-  id: '',
-  phase: 'held',
-  at: NaN,
-  changedAt: NaN,
-  until: NaN,
-  text: '',
-  note: '',
-  older: [],
-};
 
 /** The records that are kept in one text, by their part of it. */
 export type Parts = ReadonlyMap<Part, TextRecord>;
