@@ -12,7 +12,6 @@ export type Rule =
   | 'refused'
   | 'everywhere'
   | 'signals'
-  | 'holder'
   | 'upgrade'
   | 'swaps';
 

@@ -13,7 +13,6 @@ import { NO_CHECKS_MS, Process } from '../process.ts';
 import { wordsOf } from '../words.ts';
 import { Answers } from './answers.ts';
 import { dialects } from './dialects.ts';
-import { Holders } from './holders.ts';
 import type { DeployedWorld } from './world.ts';
 
 /** A value of that world: the number of its load; 0: the initial one. */
@@ -21,24 +20,18 @@ export interface Rate {
   readonly serial: number;
 }
 
-/** Events after which the instance may ask the lock anew. */
-const STARTS_OR_ENDS: ReadonlySet<string> = new Set(['load-started', 'failed', 'changed']);
-
 /** One process of a service with a value and what follows from it. */
 export class DeployedInstance extends Process {
   readonly rates: RefreshingValue<Rate>;
   readonly doubled: Derived<number>;
   /** Of the lock. */
   readonly answers: Answers;
-  readonly holders: Holders;
   /** Its id in reports. */
   id: string | undefined;
   /** It has been read. */
   isRead: boolean = false;
   running = 0;
   waiting = 0;
-  /** Calls of persons for all instances, that are not over. */
-  orders = 0;
   readonly #world: DeployedWorld;
   /** The highest version that was in place. */
   #version = 0;
@@ -57,7 +50,6 @@ export class DeployedInstance extends Process {
     this.#world = world;
     world.trace.add(name, () => `writes as ${version === 'this' ? 'this' : `the ${version}`} version does`);
     this.answers = new Answers(machine, scenario);
-    this.holders = new Holders(machine, waitsMs);
     this.rates = new RefreshingValue<Rate>({
       name: 'rates',
       load: (context) => this.#load(context),
@@ -117,7 +109,7 @@ export class DeployedInstance extends Process {
   }
 
   async #load({ previous, token }: LoadContext<Rate>): Promise<Rate> {
-    const isLockThere = this.answers.isThere && !this.holders.isUnseen;
+    const isLockThere = this.answers.isThere;
     this.#world.referee.holds(29, token !== undefined || !isLockThere, () => {
       return `${this.name}: a load begins without a lease, and the lock has answered in time`;
     });
@@ -132,7 +124,6 @@ export class DeployedInstance extends Process {
   #emitted(event: EventOf<EventType>): void {
     const { trace, referee } = this.#world;
     trace.add(this.name, () => wordsOf(event));
-    if (STARTS_OR_ENDS.has(wordOf(event))) this.holders.wentOn();
     referee.holds('upgrade', wordOf(event) !== 'refused', () => {
       return `${this.name}: it can't use what another instance has written: ${wordsOf(event)}`;
     });

@@ -109,10 +109,8 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
   order(instance: DeployedInstance, words: string, ask: () => Promise<unknown>): void {
     this.trace.add(instance.name, () => `${words} everywhere`);
     instance.waiting += 1;
-    instance.orders += 1;
     const end = (): void => {
       instance.waiting -= 1;
-      instance.orders -= 1;
     };
     ask().then(end, end);
   }
@@ -210,18 +208,11 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
         this.trace.add(name, () => `${wordsOfMessage(message)} →`);
         const instance = instanceOf();
         instance.id ??= message.instance;
-        if (!isOfLock(message)) return instance.holders.asked(message);
-        const isCold = instance.rates.peek() === undefined;
-        instance.answers.sent(message, isCold);
-        const isOfReader = isCold && instance.orders === 0; // what a person wants everywhere waits for the lease itself
-        this.referee.holds('holder', !isOfReader || !instance.holders.isWaitedForInVain(message), () => {
-          return `${name}: waits for the holder of the lease, and the snapshot could not be read`;
-        });
+        if (isOfLock(message)) instance.answers.sent(message, instance.rates.peek() === undefined);
       },
       failed: (message, how) => {
         this.trace.add(name, () => `${wordsOfMessage(message)} ${how}`);
         if (how === 'is carried out twice') return;
-        instanceOf().holders.failed(message);
         if (message.step === 'acquire') instanceOf().answers.failed(message);
       },
       arrived: (_message, effect) => this.trace.add('backend', () => `${wordsOfEffect(effect)} of ${name}`),
@@ -229,14 +220,7 @@ export class DeployedWorld extends Cluster<DeployedInstance> {
       strange: (effect) => strangeSwap(this.referee, name, effect),
       answered: (message, answer) => {
         this.trace.add(name, () => `${wordsOfMessage(message)}: ${wordsOfAnswer(answer)}`);
-        const { answers, holders, orders, rates } = instanceOf();
-        if (!isOfLock(message)) return holders.answeredByStore(message);
-        if (message.step !== 'acquire') return;
-        const { leaseLeft, requestId } = answer as LockRow;
-        answers.answered(message, leaseLeft);
-        const isCold = rates.peek() === undefined;
-        holders.answeredByLock(requestId === message.requestId ? 0 : leaseLeft, isCold);
-        if (orders > 0) holders.wentOn();
+        if (message.step === 'acquire') instanceOf().answers.answered(message, (answer as LockRow).leaseLeft);
       },
     };
   }
