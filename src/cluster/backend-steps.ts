@@ -8,8 +8,8 @@ import type {
 import type { Signals } from './signal-contract.ts';
 import type {
   Codec,
+  InstanceReport,
   ReplaceAnswer,
-  SnapshotStore,
   Store,
   StoredSnapshot,
   WriteAnswer,
@@ -59,7 +59,7 @@ export interface LockSteps
     | ((lease: LeaseId, outcome: ReleaseOutcome, change: SnapshotChange) => Promise<Settled>)
     | undefined;
   /** Where it keeps the runs of tasks, at its own backend. @default nowhere */
-  readonly runs?: Pick<SnapshotStore, 'read' | 'write'> | undefined;
+  readonly runs?: Pick<Store, 'read' | 'write'> | undefined;
   /** A setting of the backend that breaks a promise, for the log; the first call only. Never rejects. */
   warning?(): Promise<string | undefined>;
 }
@@ -88,8 +88,8 @@ export type StoreSteps = Pick<Store, 'read' | 'history' | 'reports' | 'keepVersi
    * texts of a name may be the same.
    */
   replace(name: string, text: string, expected: number): Promise<ReplaceAnswer>;
-  /** As of {@link SnapshotStore}. */
-  readonly versions: NonNullable<SnapshotStore['versions']>;
+  /** As of {@link Store}; an `Error`: the version of that name alone could not be read. */
+  versions(names: readonly string[], report?: InstanceReport): Promise<readonly (number | Error)[]>;
   /** Those that go with its changes. @default none */
   readonly signals?: Signals | undefined;
 };

@@ -22,7 +22,7 @@ export function longestWithin(longest: number | undefined, prefix: string): numb
   return longest === undefined ? undefined : longest - new TextEncoder().encode(prefix).length;
 }
 
-/** Checks the option `namespace` of a lock or a store whose backend accepts names of `longest` bytes. */
+/** Checks the option `namespace` of a backend that accepts names of `longest` bytes. */
 export function checkNamespace(
   checks: OptionChecks,
   namespace: string | undefined,

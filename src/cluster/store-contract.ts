@@ -108,7 +108,7 @@ export type ReplaceAnswer =
  *
  * `createBackend` of `tickless/backend` makes it of records.
  */
-export interface SnapshotStore {
+export interface Store {
   /** Encodes and decodes payloads. @default JSON, or devalue for what JSON would change */
   readonly codec?: Codec | undefined;
   /** The longest name that the store accepts, in bytes of UTF-8. `undefined`: any length. */
@@ -118,7 +118,7 @@ export interface SnapshotStore {
    *
    * @param newerThan returns only a snapshot whose version is greater. @default any
    * @param version returns this version, the present one or an older one that is kept; `undefined` where it is not kept.
-   * An adapter that keeps one version may ignore it: compare the version of the result. @default the present one
+   * @default the present one
    */
   read(name: string, newerThan?: number, version?: number): Promise<StoredSnapshot | undefined>;
   /**
@@ -131,7 +131,7 @@ export interface SnapshotStore {
    * @param rejected a version whose payload the caller could not decode: it does not refuse the write. @default none
    * @param keepFor the snapshot is of no use for longer than this, in milliseconds: it says that the source has no such
    * key. The backend keeps it for this long or for its retention, whichever is shorter; the next write counts as any. Over
-   * 0, finite. An adapter may ignore it. @default the retention
+   * 0, finite. @default the retention
    */
   write(
     name: string,
@@ -143,50 +143,35 @@ export interface SnapshotStore {
   /**
    * Puts a text of at most 4,096 characters beside the present snapshot, in the place of the one before: its value was loaded again,
    * and is the same. `version` and `age` stay, what is read has it as `confirmation`, and the next write deletes it. The retention
-   * begins anew. Optional: without it each snapshot is written.
+   * begins anew.
    *
    * @returns `refused`: the present version is another one, which it returns; 0: there is none, or it is damaged.
    */
-  readonly confirm?: ((name: string, version: number, text: string) => Promise<WriteAnswer>) | undefined;
+  confirm(name: string, version: number, text: string): Promise<WriteAnswer>;
   /**
    * The present version of each name, at the same index; 0: there is none, or its version is damaged. A check whether
    * anything has changed: it reads no payload, so the snapshot of a version may still prove to be damaged, and does not
-   * prolong the retention of a snapshot. One command, or as few as the backend allows. Optional. No name occurs twice. An
-   * `Error`: the version of that name alone could not be read.
+   * prolong the retention of a snapshot. One command, or as few as the backend allows. No name occurs twice. Rejects where the
+   * version of one name could not be read.
    *
-   * @param report stored in the same step where the backend can do so, else before or after it. Optional in an adapter: it
-   *   may ignore it. Where the step rejects, the report may be stored. @default none
+   * @param report stored in the same step where the backend can do so, else before or after it. Where the step rejects, it may be
+   *   stored. @default none
    */
-  readonly versions?:
-    | ((names: readonly string[], report?: InstanceReport) => Promise<readonly (number | Error)[]>)
-    | undefined;
+  versions(names: readonly string[], report?: InstanceReport): Promise<readonly number[]>;
   /**
    * The reports that have not expired, in any order: at most 1,000. Of further instances some have no report in the store,
-   * until others have expired. Optional.
+   * until others have expired.
    */
-  readonly reports?: (() => Promise<readonly StoredReport[]>) | undefined;
+  reports(): Promise<readonly StoredReport[]>;
   /** Deletes the snapshot of a name, and its older versions. @returns whether there was a snapshot. */
   delete(name: string): Promise<boolean>;
   /**
    * The versions of a name that the store has, newest first: the present snapshot, and with `keepVersions` those before
-   * it. Empty: there are none. Optional in an object of yours: without it the history is the present snapshot.
+   * it. Empty: there are none.
    */
-  readonly history?: ((name: string) => Promise<readonly VersionRecord[]>) | undefined;
+  history(name: string): Promise<readonly VersionRecord[]>;
   /** How many versions of each snapshot are kept. @default 1 */
   readonly keepVersions?: number | undefined;
-}
-
-/** The store of a backend. */
-export interface Store extends SnapshotStore {
-  /** As of {@link SnapshotStore}. */
-  readonly history: (name: string) => Promise<readonly VersionRecord[]>;
-  /**
-   * As of {@link SnapshotStore}; rejects where the version of one name could not be read. Of a backend without it each snapshot is
-   * read, and the report is not stored.
-   */
-  readonly versions: (names: readonly string[], report?: InstanceReport) => Promise<readonly number[]>;
-  /** As of {@link SnapshotStore}. Empty for a backend without it. */
-  readonly reports: () => Promise<readonly StoredReport[]>;
   /**
    * The instances that use the store, and each member on all of them, by the reports that they leave with the commands of
    * their checks and rounds. Those that are not read are not among them. Of at most 1,000 instances. Empty: there are none, or
@@ -194,5 +179,5 @@ export interface Store extends SnapshotStore {
    *
    * Rejects with `BACKEND_DOWN` when the backend does not answer.
    */
-  readonly fleet: () => Promise<Fleet>;
+  fleet(): Promise<Fleet>;
 }

@@ -3,7 +3,7 @@ import type { ExecutionOutcome } from '../data/execution-record.ts';
 import { OUTCOMES } from '../data/execution-record.ts';
 import { type ExecutorRun, MOST_RUNS } from '../data/executor-run.ts';
 import { isText } from '../option-checks.ts';
-import type { SnapshotStore } from './store-contract.ts';
+import type { Store } from './store-contract.ts';
 
 /** One run of a task with a lock, as it is kept at the backend. */
 export interface TaskRun extends ExecutorRun {
@@ -22,10 +22,7 @@ function runsName(name: string): string {
 }
 
 /** Those of a name at a store, newest first; empty: there are none. Rejects when the store does not answer. */
-export async function keptRuns(
-  store: Pick<SnapshotStore, 'read'>,
-  name: string,
-): Promise<readonly TaskRun[]> {
+export async function keptRuns(store: Pick<Store, 'read'>, name: string): Promise<readonly TaskRun[]> {
   const { payload = '' } = (await store.read(runsName(name))) ?? {};
   if (!payload.startsWith(FORMAT)) return [];
   try {
@@ -41,7 +38,7 @@ export async function keptRuns(
  * the store does not answer.
  */
 export async function addRun(
-  store: Pick<SnapshotStore, 'read' | 'write'>,
+  store: Pick<Store, 'read' | 'write'>,
   name: string,
   run: TaskRun,
 ): Promise<void> {

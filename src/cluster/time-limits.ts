@@ -20,7 +20,7 @@ export function writeTimeoutMs(timeoutMs: number): number {
 /** Slow is not dead: an answer may take this many times as long as a backend may be silent. */
 const ANSWER_FACTOR = 10;
 
-/** How long the client of a lock or a store waits for the answer to a command, in milliseconds. */
+/** How long the client of a backend waits for the answer to a command, in milliseconds. */
 export function answerTimeoutMs(timeout: DurationLike = DEFAULT_TIMEOUT_MS): number {
   return ANSWER_FACTOR * toMillis(timeout);
 }

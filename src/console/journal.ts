@@ -1,11 +1,11 @@
 import { parseJson } from '../bounded-json.ts';
 import type { Lease, LockProvider } from '../cluster/lock-contract.ts';
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { Store } from '../cluster/store-contract.ts';
 
 /** A lock and a store that all instances share. */
 export interface JournalBackend {
   readonly lock: LockProvider;
-  readonly store: SnapshotStore;
+  readonly store: Store;
 }
 
 /** How long a lease lasts where the instance is killed while it writes. */

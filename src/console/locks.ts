@@ -1,5 +1,5 @@
 import type { LockProvider, LockRecord } from '../cluster/lock-contract.ts';
-import type { SnapshotStore } from '../cluster/store-contract.ts';
+import type { Store } from '../cluster/store-contract.ts';
 import { keptRuns, type TaskRun } from '../cluster/task-runs.ts';
 import type { BackendParts } from '../engine/backend.ts';
 import { failureText } from '../errors.ts';
@@ -137,7 +137,7 @@ export class Locks {
     if (found === undefined) return [];
     const stores = new Set(this.#backends.flatMap(({ store }) => (store === undefined ? [] : [store])));
     for (const store of stores) {
-      const runs = await keptRuns(store as SnapshotStore, found.name);
+      const runs = await keptRuns(store as Store, found.name);
       if (runs.length > 0) return runs;
     }
     return [];

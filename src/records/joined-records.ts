@@ -12,7 +12,7 @@ export function joined(records: Steps & Pick<Records, 'mostEdits'>): JoinedRecor
 }
 
 /**
- * The records of a lock or a store, where a command takes several edits: those of keys that are due in the same turn of the event
+ * The records of a backend, where a command takes several edits: those of keys that are due in the same turn of the event
  * loop are one command for each kind of edit, and few commands are under way. Extensions come before commands that wait.
  */
 export class JoinedRecords implements Steps {

@@ -18,7 +18,7 @@ export interface RecordsKind extends BackendLabel {
   readonly explain?: ((error: unknown) => unknown) | undefined;
 }
 
-/** Records that a lock or a store is made of. */
+/** Records that a backend is made of. */
 export interface OpenRecords extends RecordsKind {
   readonly records: Records;
 }

@@ -5,7 +5,7 @@ import { oneByOne } from '../../src/cluster/one-by-one.ts';
 import type {
   InstanceReport,
   ReplaceAnswer,
-  SnapshotStore,
+  Store,
   StoredReport,
   StoredSnapshot,
   WriteAnswer,
@@ -141,16 +141,12 @@ export function recordsOfLock(steps: StepsOfLock): Records {
 
 /** The steps of a store, with the names of its callers. */
 export interface StepsOfStore {
-  read(
-    ...asked: [...Parameters<SnapshotStore['read']>, report?: InstanceReport]
-  ): ReturnType<SnapshotStore['read']>;
-  write(
-    ...asked: [...Parameters<SnapshotStore['write']>, report?: InstanceReport]
-  ): ReturnType<SnapshotStore['write']>;
+  read(...asked: [...Parameters<Store['read']>, report?: InstanceReport]): ReturnType<Store['read']>;
+  write(...asked: [...Parameters<Store['write']>, report?: InstanceReport]): ReturnType<Store['write']>;
   replace?(name: string, text: string, expected: number, report?: InstanceReport): Promise<ReplaceAnswer>;
   /** @default none is confirmed */
   confirm?(
-    ...asked: [...Parameters<NonNullable<SnapshotStore['confirm']>>, report?: InstanceReport]
+    ...asked: [...Parameters<NonNullable<Store['confirm']>>, report?: InstanceReport]
   ): Promise<WriteAnswer>;
   delete(name: string): Promise<boolean>;
   /** @default those that `read` finds; the report is lost */

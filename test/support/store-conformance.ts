@@ -16,7 +16,7 @@ import { MANY } from './store-conformance/many.ts';
 export type { StoreSubject } from './store-conformance/case-context.ts';
 
 /**
- * Test cases for all promises of a `SnapshotStore`, for any test runner. They use real time and their own names,
+ * Test cases for all promises of a `Store`, for any test runner. They use real time and their own names,
  * delete what they wrote, and may share a backend with other users. The cases of `versions` pass for a store
  * without it.
  *

@@ -3,7 +3,7 @@ import type { Records } from '../../records/records.ts';
 /** As many as a member sends in one command. */
 export const MOST_EDITS = 500;
 
-/** A step of a lock or a store: one request to the object. */
+/** A command of a backend: one request to the object. */
 export interface ObjectStep {
   readonly step: 'apply' | 'list' | 'editions';
   readonly args: readonly unknown[];

@@ -30,7 +30,7 @@ export class TicklessObject {
     this.#alarm = new ExpiryAlarm(state.storage);
   }
 
-  /** Takes a step of a lock or a store. Never rejects: the answer carries the error. */
+  /** Takes a command of a backend. Never rejects: the answer carries the error. */
   async fetch(request: Request): Promise<Response> {
     if (request.method !== 'POST') return new Response('only locks and stores of tickless', { status: 405 });
     try {

@@ -1,4 +1,4 @@
-/** The options of the lock and the store of DynamoDB that concern the service. */
+/** The options of the backend of DynamoDB that concern the service. */
 export interface DynamodbOptions {
   /**
    * A `DynamoDB` of `@aws-sdk/client-dynamodb` 3: the client that has a method for each command. Beside a `DynamoDBClient` of

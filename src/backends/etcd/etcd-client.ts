@@ -5,7 +5,7 @@ import type { DurationLike } from '../../time/duration.ts';
 import { unlessAborted } from '../../time/on-abort.ts';
 import { DateClock } from '../cas/date-clock.ts';
 
-/** The options of the lock and the store of etcd that concern its servers. */
+/** The options of the backend of etcd that concern its servers. */
 export interface EtcdOptions {
   /**
    * The address of a server, or of several of one cluster: `'http://10.0.0.1:2379'`. Commands go to the first one; where it

@@ -26,7 +26,7 @@ const LONGEST_NUMBERED = 1024 * 1024;
 /** A text of half a gigabyte would be too long for the JavaScript engine. In bytes. */
 const LONGEST_TEXT = 256 * 1024 * 1024;
 
-/** Options of the lock and the store. */
+/** Options of the backend. */
 export interface FileOptions {
   readonly directory: string | URL;
   readonly allowOtherUsers?: boolean | undefined;

@@ -24,7 +24,7 @@ export interface RedisHashesOptions {
 /** The beginning of all keys, unless the user chooses another one. */
 export const PREFIX = 'tickless:';
 
-/** The hashes of a lock or a store: one key per name. */
+/** The hashes of a backend: one key per name. */
 export class RedisHashes {
   readonly retentionMs: number;
   /** How long the answer to a command is waited for, in milliseconds. */

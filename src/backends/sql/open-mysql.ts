@@ -42,7 +42,7 @@ export function openMysql(
 }
 
 /**
- * The statement that creates the table of a backend, a lock or a store in MySQL or MariaDB: for migrations. A row is the record of
+ * The statement that creates the table of a backend in MySQL or MariaDB: for migrations. A row is the record of
  * a name, or a long text of it.
  *
  * @param table @default 'tickless'

@@ -25,7 +25,7 @@ export function openPostgres(
 }
 
 /**
- * The statement that creates the table of a backend, a lock or a store in PostgreSQL: for migrations. A row is the record of a
+ * The statement that creates the table of a backend in PostgreSQL: for migrations. A row is the record of a
  * name, or a long text of it.
  *
  * @param table @default 'tickless'

@@ -9,7 +9,7 @@ import { type CellStatements, SqlCells } from './sql-cells.ts';
 import { SqlTable, type SqlTableOptions } from './sql-table.ts';
 import { TABLE, tableName } from './table-name.ts';
 
-/** The options of the table of a backend, a lock or a store. */
+/** The options of the table of a backend. */
 export interface SqlOptions {
   /**
    * The table, optionally with its schema: `'tickless'`, `'ops.tickless'`. Letters, digits, `_` and `$`. It is quoted in

@@ -25,7 +25,7 @@ export function openSqlite(options: SqlTableChoices & { readonly client: SqliteC
 }
 
 /**
- * The statement that creates the table of a backend, a lock or a store in SQLite: for migrations. A row is the record of a name,
+ * The statement that creates the table of a backend in SQLite: for migrations. A row is the record of a name,
  * or a long text of it.
  *
  * @param table @default 'tickless'

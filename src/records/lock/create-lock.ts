@@ -17,7 +17,7 @@ import { isText, OptionChecks, ownOptions } from '../../option-checks.ts';
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
-import { type MemberRecords, memberRecords } from '../member-records.ts';
+import type { MemberRecords } from '../member-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
 import { RecordStore } from '../store/record-store.ts';
@@ -46,13 +46,13 @@ interface GivenOutcome {
  * Makes a lock of records: checks requests, limits the time of each step, and turns errors into `BACKEND_DOWN`. The lock
  * carries what all members that use it share: the limit of concurrent steps and the circuit breaker.
  *
- * @param shared with the store of the backend. @default it has none
+ * @param shared with the store of the backend.
  */
 export function createLock(
   records: Records,
   { leaseForMs, timeoutMs, namespace, keepVersions }: ResolvedBackendOptions,
   kind: RecordsKind,
-  shared: MemberRecords = memberRecords(records, namespace),
+  shared: MemberRecords,
 ): Lock {
   const prefix = namespacePrefix(namespace);
   const longestName = longestWithin(kind.longestName, prefix);

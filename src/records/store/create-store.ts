@@ -17,7 +17,7 @@ import { distinctNames, isText, OptionChecks, ownOptions } from '../../option-ch
 import type { ResolvedBackendOptions } from '../backend-options.ts';
 import { ByHand } from '../by-hand.ts';
 import { joined } from '../joined-records.ts';
-import { type MemberRecords, memberRecords } from '../member-records.ts';
+import type { MemberRecords } from '../member-records.ts';
 import type { Records } from '../records.ts';
 import type { RecordsKind } from '../records-kind.ts';
 import { defaultCodec } from './default-codec.ts';
@@ -28,13 +28,13 @@ import { RecordStore } from './record-store.ts';
  * store carries what all members that use it share: the limit of concurrent steps, the circuit breaker, and the reports of this
  * instance.
  *
- * @param shared with the lock of the backend. @default it has none
+ * @param shared with the lock of the backend.
  */
 export function createStore(
   records: Records,
   { timeoutMs, namespace, codec, keepVersions, signals }: ResolvedBackendOptions,
   kind: RecordsKind,
-  shared: MemberRecords = memberRecords(records, namespace),
+  shared: MemberRecords,
 ): Store {
   const longestName = longestWithin(kind.longestName, namespacePrefix(namespace));
   // Calls by hand do not wait behind the commands of members, and carry no report.

@@ -1,15 +1,15 @@
-import type { SnapshotStore, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import type { Store, StoredSnapshot, WriteAnswer } from '../../../src/cluster/store-contract.ts';
 import { present, same } from '../../../src/testing/assert.ts';
 import { DEFAULT_UNIT_MS, sleep, uniqueName } from '../../../src/testing/conformance.ts';
 
 /** The store under test of `storeConformance`. */
 export interface StoreSubject {
   /** Returns a store of the backend, a new one or always the same. Called at the start of each case. */
-  store(): SnapshotStore | Promise<SnapshotStore>;
+  store(): Store | Promise<Store>;
   /** Returns a store of the same backend through another client, as another process has it. @default the same as `store` */
-  other?(): SnapshotStore | Promise<SnapshotStore>;
+  other?(): Store | Promise<Store>;
   /** Returns a store of an unreachable backend, for example on a closed port. @default these cases are left out */
-  unreachable?(): SnapshotStore | Promise<SnapshotStore>;
+  unreachable?(): Store | Promise<Store>;
   /**
    * Makes the snapshot of a name look as if it was written `ms` milliseconds later, without the store.
    * @default these cases are left out
@@ -21,22 +21,22 @@ export interface StoreSubject {
    * Returns a store of the backend with that `namespace`, which keeps the reports of instances.
    * @default the cases of reports are left out
    */
-  inNamespace?(namespace: string): SnapshotStore | Promise<SnapshotStore>;
+  inNamespace?(namespace: string): Store | Promise<Store>;
   /** Unit of the waiting times of the suite, in milliseconds. @default 150 */
   readonly unit?: number | undefined;
 }
 
 interface WriteTo {
   readonly name?: string;
-  readonly store?: SnapshotStore;
+  readonly store?: Store;
   readonly rejected?: number;
   readonly keepFor?: number;
 }
 
 /** The stores, times and names of one case. */
 export class StoreCaseContext {
-  readonly store: SnapshotStore;
-  readonly other: SnapshotStore;
+  readonly store: Store;
+  readonly other: Store;
   readonly subject: StoreSubject;
   /** Milliseconds. */
   readonly unit: number;
@@ -44,7 +44,7 @@ export class StoreCaseContext {
   readonly name: string = uniqueName('store');
   readonly #written: Set<string> = new Set();
 
-  private constructor(subject: StoreSubject, store: SnapshotStore, other: SnapshotStore) {
+  private constructor(subject: StoreSubject, store: Store, other: Store) {
     this.subject = subject;
     this.store = store;
     this.other = other;

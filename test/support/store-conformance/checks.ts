@@ -1,15 +1,10 @@
-import type {
-  InstanceReport,
-  SnapshotStore,
-  Store,
-  StoredReport,
-} from '../../../src/cluster/store-contract.ts';
+import type { InstanceReport, Store, StoredReport } from '../../../src/cluster/store-contract.ts';
 import { between, ensure, present, rejects, same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom, sleep, UNSTORABLE_TEXTS } from '../../../src/testing/conformance.ts';
 import { withTimeout } from '../../../src/time/with-timeout.ts';
 import { type Case, type StoreCaseContext, TOKEN } from './case-context.ts';
 
-type Versions = NonNullable<SnapshotStore['versions']>;
+type Versions = NonNullable<Store['versions']>;
 
 /** As many as one instance may ask for. */
 const MOST_NAMES = 1000;

@@ -1,4 +1,4 @@
-import type { SnapshotStore, WriteAnswer } from '../../../src/cluster/store-contract.ts';
+import type { Store, WriteAnswer } from '../../../src/cluster/store-contract.ts';
 import { same, sameList } from '../../../src/testing/assert.ts';
 import { AWKWARD_NAMES, namesFrom } from '../../../src/testing/conformance.ts';
 import { type Case, type StoreCaseContext, TOKEN, testCase } from './case-context.ts';
@@ -9,7 +9,7 @@ const MORE_NAMES = 101;
 /** Writes all names at once: the steps of one turn of the event loop may share a command. */
 function writeAll(
   context: StoreCaseContext,
-  store: SnapshotStore,
+  store: Store,
   names: readonly string[],
   payloadOf: (name: string) => string,
   token: number,
@@ -18,7 +18,7 @@ function writeAll(
   return Promise.all(names.map((name) => store.write(name, payloadOf(name), token)));
 }
 
-async function payloadsOf(store: SnapshotStore, names: readonly string[]): Promise<(string | undefined)[]> {
+async function payloadsOf(store: Store, names: readonly string[]): Promise<(string | undefined)[]> {
   return (await Promise.all(names.map((name) => store.read(name)))).map((read) => read?.payload);
 }
 

@@ -4,7 +4,7 @@ import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MysqlClient, mysqlBackend } from '../../../src/backends/mysql.ts';
 import { redisBackend } from '../../../src/backends/redis.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
 import { rejectionOf } from '../../support/settle.ts';
@@ -28,7 +28,7 @@ async function endpointOf(primary: RealServer): Promise<FaultProxy> {
 }
 
 /** Each step fails at most as often as there are connections to the old primary. */
-async function expectBack(lock: Lock, store: SnapshotStore, connections: number): Promise<void> {
+async function expectBack(lock: Lock, store: Store, connections: number): Promise<void> {
   let failures = 0;
   for (let i = 0; i < connections + 3; i += 1) {
     await lock.acquire({ name: `after ${i}` }).catch(() => {

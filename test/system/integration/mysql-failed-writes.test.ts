@@ -35,7 +35,7 @@ const long = (text: string): string => text.repeat(2000);
 /** Both names have versions with these payloads, and the table has the long ones of them and no others. */
 async function expectVersions(store: Store, space: string, payloads: readonly string[]): Promise<void> {
   for (const name of NAMES) {
-    const versions = (await store.history?.(name)) ?? [];
+    const versions = await store.history(name);
     expect(versions).toHaveLength(payloads.length);
     const found = await Promise.all(versions.map(({ version }) => store.read(name, undefined, version)));
     expect(found.map((one) => one?.damage ?? one?.payload)).toEqual(payloads);

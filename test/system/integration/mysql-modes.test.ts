@@ -8,7 +8,7 @@ import { createConnection, createPool } from 'mysql2/promise';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type MysqlClient, mysqlBackend } from '../../../src/backends/mysql.ts';
 import { MysqlSql } from '../../../src/backends/sql/mysql.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { lockOf, storeOf } from '../../support/parts.ts';
@@ -229,7 +229,7 @@ it('an error shows no payload, however deep one looks', () =>
   }));
 
 /** Every text as everything that a text can be. */
-async function expectTexts(lock: Lock, store: SnapshotStore): Promise<void> {
+async function expectTexts(lock: Lock, store: Store): Promise<void> {
   await lock.inspect('table');
   await store.read('table');
   for (const text of TEXTS) {

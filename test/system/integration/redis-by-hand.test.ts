@@ -31,7 +31,7 @@ describe('a record in Redis that was edited', () => {
     const { version } = await store.write(name, 'one');
     await store.write(name, 'two');
     await edit('snapshot', name, { [field]: value });
-    expect((await store.history?.(name))?.map((one) => one.version)).toContain(version);
+    expect((await store.history(name)).map((one) => one.version)).toContain(version);
     expect(await store.read(name, undefined, version)).toMatchObject({ payload: 'one' });
   });
 
@@ -40,7 +40,7 @@ describe('a record in Redis that was edited', () => {
     const fields = await client.hkeys(`${prefix}name/gone`);
     await store.write('gone', 'two');
     await client.hdel(`${prefix}name/gone`, ...fields.filter((field) => field.startsWith('long:')));
-    const [, old] = (await store.history?.('gone')) ?? [];
+    const [, old] = await store.history('gone');
     expect(old).toMatchObject({ version, bytes: 5000 });
     expect(await store.read('gone', undefined, version)).toMatchObject({ damage: expect.any(String) });
   });

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type SqliteClient, sqliteBackend } from '../../../src/backends/sqlite.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { BackendOptions } from '../../../src/records/backend-options.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../support/lease.ts';
@@ -44,7 +44,7 @@ async function expectNone(open: (retention: number) => Lock): Promise<void> {
 }
 
 /** Of a record with a `keepFor` that is over: it is gone; of one that was written again without one: it is there. */
-async function expectBrief(openLock: () => Lock, openStore: () => SnapshotStore): Promise<void> {
+async function expectBrief(openLock: () => Lock, openStore: () => Store): Promise<void> {
   const lock = openLock();
   await round(lock, 'absent', 0, RETENTION_MS);
   await round(lock, 'held', HOUR, RETENTION_MS);
@@ -88,7 +88,7 @@ type Retained = BackendOptions & { readonly retention: number };
 /** Makes the lock and the store of a space, with their table or prefix named after it. */
 interface Spaces {
   lock(space: string, options: Retained): Lock;
-  store(space: string, options: Retained): SnapshotStore;
+  store(space: string, options: Retained): Store;
   destroy(): void;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { AcquireAnswer } from '../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../support/lease.ts';
 import { backends, type Connected } from './support/backends.ts';
@@ -16,7 +16,7 @@ const TIMEOUT_MS = 400;
 const ROOM_MS = 1500;
 
 /** Outcome and duration of each step of a lock and a store. */
-async function steps(lock: Lock, store: SnapshotStore, name: string): Promise<Outcome[]> {
+async function steps(lock: Lock, store: Store, name: string): Promise<Outcome[]> {
   const lease = { name, requestId: 'somebody', token: 1 };
   const all: Readonly<Record<string, () => Promise<unknown>>> = {
     acquire: () => lock.acquire({ name }),
@@ -43,7 +43,7 @@ async function steps(lock: Lock, store: SnapshotStore, name: string): Promise<Ou
 
 interface Adapters {
   readonly lock: Lock;
-  readonly store: SnapshotStore;
+  readonly store: Store;
   readonly client: Connected;
 }
 

@@ -3,7 +3,7 @@ import { accessOf, type BackendAccess } from '../../../src/cluster/backend-acces
 import type { LockSteps, SnapshotChange } from '../../../src/cluster/backend-steps.ts';
 import type { LeaseId, ReleaseOutcome } from '../../../src/cluster/lock-contract.ts';
 import type { Signals } from '../../../src/cluster/signal-contract.ts';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import type { Cells, Change, Seen } from '../../../src/records/cells/cells.ts';
 import { KnownClock } from '../../../src/records/cells/known-clock.ts';
 import { SwappedRecords } from '../../../src/records/cells/swapped-records.ts';
@@ -144,7 +144,7 @@ export class Link {
   /** The machine stands still for so many milliseconds when it sends its next swap, which leaves when it goes on. */
   dozesFor = 0;
   readonly lock: Lock;
-  readonly store: SnapshotStore;
+  readonly store: Store;
   /** The steps without an answer. */
   readonly #asked: Set<Asked> = new Set();
   /** When ends of rounds and extensions were asked for that are not sent yet, in the time of the world, the first ones first. */

@@ -83,12 +83,12 @@ describe('a store on records that are swapped', () => {
       const days = 40;
       for (let quarter = 1; quarter <= 4 * days; quarter += 1) {
         server.now += retentionMs / 4;
-        expect(await store.confirm?.('a', version, `note ${quarter}`)).toMatchObject({ kind: 'written' });
+        expect(await store.confirm('a', version, `note ${quarter}`)).toMatchObject({ kind: 'written' });
         for (let turn = 0; turn < 50; turn += 1) await Promise.resolve(); // the renewal is behind
         const read = await store.read('a');
         expect([read?.payload, read?.damage]).toEqual([payloads.at(-1), undefined]);
       }
-      const versions = (await store.history?.('a')) ?? [];
+      const versions = await store.history('a');
       expect(versions.map(({ damage }) => damage)).toEqual(payloads.map(() => undefined));
       for (const [i, payload] of payloads.entries())
         expect(await store.read('a', undefined, TOKEN + i)).toMatchObject({ payload });

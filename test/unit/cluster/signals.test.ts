@@ -76,11 +76,11 @@ describe('a signal', () => {
     const bus = new Bus();
     const cluster = clusterWith(bus);
     for (let i = 0; i < 100; i++) {
-      await cluster.store.versions?.(['v'], { instance: `i${i}`, text: '[]', keepFor: 10 * WITHIN });
+      await cluster.store.versions(['v'], { instance: `i${i}`, text: '[]', keepFor: 10 * WITHIN });
     }
     const instances = await quiet(cluster, 11);
     const [a, ...others] = instances as [Instance, ...Instance[]];
-    const { length } = (await cluster.store.reports?.()) ?? [];
+    const { length } = await cluster.store.reports();
     await a.value.set('two');
     await cluster.clock.flush();
     expect(bus.sent.map((text) => JSON.parse(text).instances)).toEqual([length]);

@@ -92,7 +92,7 @@ describe('the options of a backend', () => {
     const store = storeOf(backend);
     expect(lockOf(backend).leaseFor).toBe(5000);
     for (const payload of ['1', '2', '3']) await store.write('rates', payload);
-    expect(await store.history?.('rates')).toHaveLength(3);
+    expect(await store.history('rates')).toHaveLength(3);
   });
 
   it('are checked', () => {

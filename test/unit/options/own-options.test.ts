@@ -244,12 +244,12 @@ it('an extension, a release by an operator and a look have fields of their own o
 it('a report without a serial replaces any', async () => {
   const store = storeOf(memoryBackend());
   const report = { instance: 'i', keepFor: 1000 };
-  await store.versions?.(['n'], { ...report, text: 'before', serial: 20 });
+  await store.versions(['n'], { ...report, text: 'before', serial: 20 });
   for (const serial of ['x', 9]) {
     pollute({ serial });
-    await store.versions?.(['n'], { ...report, text: `after ${serial}` });
+    await store.versions(['n'], { ...report, text: `after ${serial}` });
   }
-  expect(await store.reports?.()).toMatchObject([{ text: 'after 9' }]);
+  expect(await store.reports()).toMatchObject([{ text: 'after 9' }]);
 });
 
 it('the keys of a cache are in the order that is asked for', async () => {

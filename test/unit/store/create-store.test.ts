@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SnapshotStore } from '../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../src/cluster/store-contract.ts';
 import { isTicklessError } from '../../../src/errors.ts';
 import { ofOption } from '../../support/option-errors.ts';
 import { storeOn } from '../../support/parts.ts';
@@ -9,12 +9,12 @@ import { rejectionOf, thrownBy } from '../../support/settle.ts';
 const KIND = { longestName: 20, options: ['prefix'] };
 
 /** A store whose backend has one implementation of all steps. */
-function storeOf(step: (...args: unknown[]) => unknown): SnapshotStore {
+function storeOf(step: (...args: unknown[]) => unknown): Store {
   const engine = { read: step, write: step, delete: step } as never;
   return storeOn(recordsOfStore(engine), { timeout: 20 }, KIND);
 }
 
-const CALLS: Record<string, (store: SnapshotStore) => Promise<unknown>> = {
+const CALLS: Record<string, (store: Store) => Promise<unknown>> = {
   read: (store) => store.read('n'),
   write: (store) => store.write('n', 'payload', 7),
   delete: (store) => store.delete('n'),
@@ -79,7 +79,7 @@ describe('createStore', () => {
     expect(thrownBy(() => storeOn({} as never, options as never, KIND))).toMatchObject(ofOption(option));
   });
 
-  it.each<[string, (store: SnapshotStore) => Promise<unknown>, string]>([
+  it.each<[string, (store: Store) => Promise<unknown>, string]>([
     ['read without a name', (store) => store.read(''), 'name'],
     ['write to a name too long', (store) => store.write('é'.repeat(11), ''), 'name'],
     ['read of half a character', (store) => store.read('a\ud800'), 'name'],

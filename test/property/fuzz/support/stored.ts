@@ -1,4 +1,4 @@
-import type { SnapshotStore, StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
+import type { Store, StoredSnapshot } from '../../../../src/cluster/store-contract.ts';
 import {
   type Backend,
   RefreshingCache,
@@ -34,7 +34,7 @@ export class StubBackend implements StepsOfStore {
     return name === CACHE ? undefined : this.row;
   }
 
-  async write(_: string, payload: string, token: number = 1): ReturnType<SnapshotStore['write']> {
+  async write(_: string, payload: string, token: number = 1): ReturnType<Store['write']> {
     this.written.push(payload);
     return { kind: 'written', version: token };
   }

@@ -8,7 +8,7 @@ import { postgresBackend } from '../../../../src/backends/postgres.ts';
 import { redisBackend } from '../../../../src/backends/redis.ts';
 import { sqliteBackend } from '../../../../src/backends/sqlite.ts';
 import type { LockProvider } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { Backend } from '../../../../src/engine/backend.ts';
 import type { BackendOptions } from '../../../../src/records/backend-options.ts';
 import { lockOf, storeOf } from '../../../support/parts.ts';
@@ -18,7 +18,7 @@ export type Engine = 'redis' | 'postgres' | 'mysql' | 'sqlite' | 'file';
 /** A lock and a store with a client of their own. */
 export interface Shared {
   readonly lock: LockProvider;
-  readonly store: SnapshotStore;
+  readonly store: Store;
   close(): Promise<unknown>;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accessOf } from '../../../../src/cluster/backend-access.ts';
 import type { LockSteps, SnapshotChange, StoreSteps } from '../../../../src/cluster/backend-steps.ts';
 import type { LeaseId, LockProvider, ReleaseOutcome } from '../../../../src/cluster/lock-contract.ts';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../../src/cluster/store-contract.ts';
 import { monotonic, type Step, type Telling } from './messages.ts';
 
 /** Tells the parent of this process, if it is still there. */
@@ -42,7 +42,7 @@ async function telling<R>(
  *
  * @param heldFor milliseconds that a write lies on its way.
  */
-export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () => number): void {
+export function tellSteps(lock: LockProvider, store: Store, heldFor: () => number): void {
   const hold = async (token: number = 0): Promise<void> => {
     const held = heldFor();
     if (held === 0) return;
@@ -53,7 +53,7 @@ export function tellSteps(lock: LockProvider, store: SnapshotStore, heldFor: () 
   tellStore(stepsOf<StoreSteps>(store));
 }
 
-function stepsOf<S>(of: LockProvider | SnapshotStore): S {
+function stepsOf<S>(of: LockProvider | Store): S {
   const access = accessOf<S>(of);
   if (access === undefined) throw new Error('it is not of a backend');
   return access.steps;

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import type { SnapshotStore } from '../../../../src/cluster/store-contract.ts';
+import type { Store } from '../../../../src/cluster/store-contract.ts';
 import type { Lock } from '../../../../src/records/lock/create-lock.ts';
 import { leaseOf } from '../../../support/lease.ts';
 
 /** A lock without records, and a store that keeps older versions. */
 export interface Steps {
   readonly lock: Lock;
-  readonly store: SnapshotStore;
+  readonly store: Store;
 }
 
 /** Each step has the answer that it has by default. */
@@ -34,14 +34,11 @@ export async function expectAnswers({ lock, store }: Steps): Promise<void> {
   expect(read?.age).toBeGreaterThanOrEqual(0);
   expect(read?.age).toBeLessThan(60_000);
   expect(await store.read('a', second.version)).toBeUndefined();
-  expect((await store.history?.('a'))?.map(({ version }) => version)).toEqual([
-    second.version,
-    first.version,
-  ]);
-  expect(await store.confirm?.('a', second.version, 'note')).toMatchObject({ version: second.version });
+  expect((await store.history('a')).map(({ version }) => version)).toEqual([second.version, first.version]);
+  expect(await store.confirm('a', second.version, 'note')).toMatchObject({ version: second.version });
   await store.write('b', 'other');
   const report = { instance: 'i', text: '[]', keepFor: 60_000 };
-  expect(await store.versions?.(['a', 'b', 'none'], report)).toEqual([second.version, expect.any(Number), 0]);
+  expect(await store.versions(['a', 'b', 'none'], report)).toEqual([second.version, expect.any(Number), 0]);
   expect(await store.delete('a')).toBe(true);
   expect(await store.delete('a')).toBe(false);
 }
